@@ -1,0 +1,38 @@
+# make demo: a short tournament and a game, from nothing but Python and make.
+# make test: all checks, as CI runs them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export OMP_WAIT_POLICY := PASSIVE
+export OMP_NUM_THREADS := 1
+
+.PHONY: demo test lint slow bench clean
+
+$(VENV)/.core: setup.cfg pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(BIN)/pip install -q -c constraints.txt -e ".[baselines,render,dev]"
+	touch $@
+
+demo: $(VENV)/.core
+	$(BIN)/python evaluate.py --game tubstap --map li-symmetric --games 20 --seed 1 --show \
+		--agents muct:sims=1000 mcts:sims=200 pmc:rollouts=10 greedy random
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/pytest -q -n auto
+
+slow: $(VENV)/.dev
+	$(BIN)/pytest -q -m slow
+
+bench: $(VENV)/.core
+	$(BIN)/python benchmarks/speed.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
