@@ -1,0 +1,1 @@
+"""The games: rules, records, text, pictures, environments."""

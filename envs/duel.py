@@ -1,0 +1,176 @@
+"""Games side by side under an environment: one side is played from outside, the other by an opponent.
+
+The single Gymnasium environment is a Duel of one game and the batch environment one of many, so that both do the
+same thing step by step: whatever is random in a game is drawn from that game's own generator.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from sandtable.envs.game import Game, State, done, legal, outcome, play, player
+from sandtable.envs.jit import jit
+from sandtable.envs.randomness import random_word, seeds_from
+
+ON_ILLEGAL = ("forfeit", "raise", "noop")
+_MOST_STARTS = 1_000
+
+
+class Codec(Protocol):
+    """Moves as numbers from 0 to n - 1."""
+
+    n: int
+
+    def masks(self, states: np.ndarray) -> np.ndarray: ...
+
+    def moves(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray: ...
+
+
+@jit
+def _draw(rngs, which, out):
+    """The next word of each of the generators `which`."""
+    for i in range(len(which)):
+        j = which[i]
+        out[i] = random_word(rngs[j : j + 1])
+
+
+@jit
+def _play_legal(states, which, rows, allowed):
+    """Play rows[i] in states[which[i]] where it is legal, and tell where it was; whether it was everywhere."""
+    everywhere = True
+    for i in range(len(which)):
+        allowed[i] = legal(states[which[i]], rows[i])
+        if allowed[i]:
+            play(states[which[i]], rows[i])
+        else:
+            everywhere = False
+    return everywhere
+
+
+@jit
+def _waiting(states, which, sides, out):
+    """Those of `which` whose opponent is to move; how many."""
+    n = 0
+    for i in which:
+        if not done(states[i]) and player(states[i]) != sides[i]:
+            out[n] = i
+            n += 1
+    return n
+
+
+@jit
+def _judge(states, which, sides, rewards, over):
+    """The outcomes for the sides, of the games that are over."""
+    for i in which:
+        over[i] = done(states[i])
+        if over[i]:
+            rewards[i] = outcome(states[i]) * (1.0 if sides[i] == 0 else -1.0)
+
+
+class Duel:
+    """n games of `game`, played in numbers of `codec`. opponent: a policy, or None where both sides are played from
+    outside. side: which player is played from outside, or None for a random one in each game."""
+
+    def __init__(
+        self,
+        game: Game,
+        codec: Codec,
+        n: int,
+        opponent: Any = None,
+        side: int | None = None,
+        on_illegal: str = "forfeit",
+    ) -> None:
+        self.game, self.codec, self.n = game, codec, n
+        self.opponent = opponent
+        self.on_illegal = on_illegal
+        self._side = side
+        self.states = np.zeros(n, game.dtype)
+        self.sides = np.zeros(n, np.int64)
+        """Whose rewards and observations are given: the side played from outside, or the mover."""
+        self._rngs = seeds_from(None, n)
+        self._all = np.arange(n)
+        if opponent is not None:
+            opponent.reset(game, 0)
+
+    def seed(self, i: int, seed: int) -> None:
+        """Let everything random in game i follow from the seed."""
+        self._rngs[i] = seeds_from(seed, 1)[0]
+
+    def words(self, which: np.ndarray) -> np.ndarray:
+        """A random word (k,) uint64 from each of the games `which` (k,)."""
+        words = np.empty(len(which), np.uint64)
+        _draw(self._rngs, which, words)
+        return words
+
+    def start(self, which: np.ndarray | None = None) -> None:
+        """Begin new games. A start at which nothing is left to choose, for the opponent won at once, is drawn again."""
+        which = self._all if which is None else which
+        for _ in range(_MOST_STARTS):
+            if len(which) == 0:
+                return
+            starts = np.zeros(len(which), self.game.dtype)
+            self.game.fill(starts, self.words(which))
+            self.states[which] = starts
+            self._begin(which)
+            which = which[self.game.done(self.states[which])]
+        raise ValueError(f"after {_MOST_STARTS} starts there was none at which the game is not over at once")
+
+    def start_from(self, state: State) -> None:
+        """Begin all games at this state."""
+        self.states[:] = state
+        self._begin(self._all)
+        if self.game.done(self.states).any():
+            raise ValueError("the game is over at this position before anything can be chosen")
+
+    def _begin(self, which: np.ndarray) -> None:
+        if self.opponent is None:
+            self.sides[which] = self.game.player(self.states[which])
+            return
+        self.sides[which] = (self.words(which) >> np.uint64(63)) if self._side is None else self._side
+        self._answer(which)
+
+    def _answer(self, which: np.ndarray) -> None:
+        """Let the opponent move until it is the other side's turn."""
+        room = np.empty(len(which), np.int64)
+        while n := _waiting(self.states, which, self.sides, room):
+            waiting = room[:n]
+            rows = self.opponent.act(self.states[waiting], self.words(waiting)).moves
+            allowed = np.empty(n, np.bool_)
+            if not _play_legal(self.states, waiting, rows, allowed):
+                i = int(np.flatnonzero(~allowed)[0])
+                raise ValueError(f"the opponent's move: {self.game.why_illegal(self.states[waiting[i]], rows[i])}")
+
+    def step(self, actions: np.ndarray, which: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Play an action in each of the games `which`; (rewards, over, illegal), each (n,).
+
+        actions (n,) int64 must be numbers of the space; those of other games are not looked at.
+        """
+        which = self._all if which is None else which
+        rewards, over, illegal = np.zeros(self.n), np.zeros(self.n, np.bool_), np.zeros(self.n, np.bool_)
+        if which is self._all:
+            rows = self.codec.moves(self.states, actions)
+        else:
+            rows = self.codec.moves(self.states[which], actions[which])
+        if self.on_illegal == "raise":
+            self._refuse_illegal(which, rows)
+        allowed = np.empty(len(which), np.bool_)
+        all_legal = _play_legal(self.states, which, rows, allowed)
+        if self.opponent is not None:
+            self._answer(which if all_legal else which[allowed])
+        _judge(self.states, which, self.sides, rewards, over)
+        if not all_legal:
+            illegal[which[~allowed]] = True
+            if self.on_illegal == "forfeit":
+                rewards[illegal], over[illegal] = -1.0, True
+        if self.opponent is None:
+            running = which[~over[which]]
+            self.sides[running] = self.game.player(self.states[running])
+        return rewards, over, illegal
+
+    def _refuse_illegal(self, which: np.ndarray, rows: np.ndarray) -> None:
+        allowed = self.game.legal(self.states[which], rows)
+        if not allowed.all():
+            i = int(np.flatnonzero(~allowed)[0])
+            raise ValueError(f"illegal action: {self.game.why_illegal(self.states[which[i]], rows[i])}")

@@ -1,0 +1,256 @@
+"""What a game is.
+
+The functions at the top are the questions that every rule set answers, compiled and chosen by the type of
+the state's record; searches are written once against them. Their bodies live with the games (envs/*/rules.py).
+`Game` is the same for people: records in, records out, errors that speak.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sandtable.envs.jit import jit
+from sandtable.envs.randomness import seeds_from
+
+State: TypeAlias = np.void | np.ndarray
+"""One state: a record, or an array with one record in it."""
+
+
+def player(state): ...  # 0 or 1: whose move it is
+
+
+def moves(state, out): ...  # write all legal moves (for Warzone: candidates) into out (m, length); how many
+
+
+def strong_moves(state, out): ...  # the same without moves that a player would never make
+
+
+def legal(state, move): ...  # is this row, whatever stands in it, a legal move
+
+
+def play(state, move): ...  # play the move in place
+
+
+def done(state): ...  # is it over
+
+
+def outcome(state): ...  # for player 0, in [-1, 1]; 0 while nobody has won
+
+
+def random_move(state, rng, move): ...  # a legal move, all equally likely
+
+
+def lively_move(state, rng, move): ...  # a random move of a player who likes to attack
+
+
+def greedy_move(state, rng, move): ...  # the move of a simple hand-written player
+
+
+def key(state): ...  # uint64, equal for equal states
+
+
+@jit
+def play_each(states, rows):
+    for i in range(len(states)):
+        play(states[i], rows[i])
+
+
+@jit
+def player_each(states, out):
+    for i in range(len(states)):
+        out[i] = player(states[i])
+
+
+@jit
+def done_each(states, out):
+    for i in range(len(states)):
+        out[i] = done(states[i])
+
+
+@jit
+def outcome_each(states, out):
+    for i in range(len(states)):
+        out[i] = outcome(states[i])
+
+
+@jit
+def key_each(states, out):
+    for i in range(len(states)):
+        out[i] = key(states[i])
+
+
+@jit
+def moves_of(states, out):
+    return moves(states[0], out)
+
+
+@jit
+def random_move_each(states, seeds, rows):
+    rng = np.empty(1, np.uint64)
+    for i in range(len(states)):
+        rng[0] = seeds[i]
+        random_move(states[i], rng, rows[i])
+
+
+@jit
+def greedy_move_each(states, seeds, rows):
+    rng = np.empty(1, np.uint64)
+    for i in range(len(states)):
+        rng[0] = seeds[i]
+        greedy_move(states[i], rng, rows[i])
+
+
+@jit
+def legal_each(states, rows, out):
+    for i in range(len(states)):
+        out[i] = legal(states[i], rows[i])
+
+
+@jit
+def random_game_each(states, seeds, plies, move, lengths):
+    """Play each state to its end in place by random moves, at most `plies` of them; lengths (n,) tells how many.
+
+    move (length,) int16 is written over.
+    """
+    rng = np.empty(1, np.uint64)
+    for i in range(len(states)):
+        rng[0] = seeds[i]
+        state = states[i]
+        length = 0
+        while length < plies and not done(state):
+            random_move(state, rng, move)
+            play(state, move)
+            length += 1
+        lengths[i] = length
+
+
+class Game(ABC):
+    """A game under one ruleset on one source of maps, for people and for agents.
+
+    A state is a numpy record, several are an array (n,) of records. player, done, outcome, key and play take
+    one state or an array of them, and answer alike. States given are never changed.
+    """
+
+    name: str
+    players: tuple[str, str]
+    dtype: np.dtype
+    move_length: int
+    max_moves: int
+    """No state of this game has more legal moves."""
+    record_suffix: str
+    """The ending of files with game records."""
+
+    @abstractmethod
+    def fill(self, states: np.ndarray, seeds: np.ndarray) -> None:
+        """Write a start into each of states (n,), the i-th drawn with seeds[i] alone."""
+
+    def new(self, n: int = 1, seed: int | None = None) -> np.ndarray:
+        """n starts (n,) from the game's source of maps. The same seed gives the same starts."""
+        states = np.zeros(n, self.dtype)
+        self.fill(states, seeds_from(seed, n))
+        return states
+
+    def player(self, state: State) -> Any:
+        """Whose move it is: 0 or 1."""
+        return self._ask(player_each, state, np.int64)
+
+    def done(self, state: State) -> Any:
+        """Whether the game is over."""
+        return self._ask(done_each, state, np.bool_)
+
+    def outcome(self, state: State) -> Any:
+        """For the first player, in [-1, 1]; 0 for a draw and while the game goes on."""
+        return self._ask(outcome_each, state, np.float64)
+
+    def key(self, state: State) -> Any:
+        """A 64-bit number, equal for equal states: for tables of positions."""
+        return self._ask(key_each, state, np.uint64)
+
+    def moves(self, state: State) -> np.ndarray:
+        """All legal moves of one state, (m, move_length) int16; none when it is over."""
+        out = np.empty((self.max_moves, self.move_length), np.int16)
+        return out[: moves_of(_one(state), out)].copy()
+
+    def legal(self, state: State, move: Any) -> Any:
+        """Whether a move (or each of several) is legal, whatever stands in it."""
+        states, single = _many(state)
+        answers = np.zeros(len(states), np.bool_)
+        try:
+            rows = np.asarray(move).reshape(len(states), -1)
+            if rows.dtype.kind not in "iu" or rows.shape[1] != self.move_length:
+                raise ValueError("not a row of whole numbers")
+        except (ValueError, TypeError):
+            return False if single else answers
+        legal_each(states, rows.astype(np.int64), answers)
+        return bool(answers[0]) if single else answers
+
+    def play(self, state: State, move: Any) -> Any:
+        """The state (or states) after the move (or moves); an illegal move raises with the reason."""
+        states, single = _many(state)
+        allowed = np.atleast_1d(self.legal(states, move))
+        if not allowed.all():
+            wrong = int(np.flatnonzero(~allowed)[0])
+            raise ValueError(self.why_illegal(states[wrong], move if single else move[wrong]))
+        after = states.copy()
+        play_each(after, np.asarray(move, np.int16).reshape(len(states), self.move_length))
+        return after[0] if single else after
+
+    def random_games(self, states: np.ndarray, seed: int | None = None, plies: int = 100_000) -> np.ndarray:
+        """The states (n,) after random play to the end, or for at most so many moves."""
+        after = np.atleast_1d(states).copy()
+        scratch = np.empty(self.move_length, np.int16)
+        random_game_each(after, seeds_from(seed, len(after)), plies, scratch, np.empty(len(after), np.int64))
+        return after
+
+    def _ask(self, question: Any, state: State, kind: Any) -> Any:
+        states, single = _many(state)
+        answers = np.empty(len(states), kind)
+        question(states, answers)
+        return answers[0].item() if single else answers
+
+    @abstractmethod
+    def why_illegal(self, state: State, move: Any) -> str:
+        """Why the move may not be played, for the person who tried."""
+
+    @abstractmethod
+    def describe(self, state: State, move: np.ndarray) -> str:
+        """The move in words."""
+
+    @abstractmethod
+    def to_text(self, state: State) -> str:
+        """The state as one line of text."""
+
+    @abstractmethod
+    def from_text(self, text: str) -> State:
+        """The state that a line of text tells."""
+
+    @abstractmethod
+    def ansi(self, state: State, move: tuple[State, np.ndarray] | None = None, color: bool = False) -> str:
+        """A board for terminals. move: the state before the last move, and that move."""
+
+    @abstractmethod
+    def picture(self, state: State, move: tuple[State, np.ndarray] | None = None) -> np.ndarray:
+        """The same as a picture (height, width, 3) uint8."""
+
+    @abstractmethod
+    def record(self, states: list[Any], moves: list[np.ndarray], names: tuple[str, str], date: str) -> str:
+        """The text of a game's record: states before each move, and the moves."""
+
+
+def _many(state: Any) -> tuple[np.ndarray, bool]:
+    """The state as an array (n,), and whether it was a single one."""
+    states = np.asarray(state)
+    if states.dtype.names is None:
+        raise TypeError(f"expected a state or an array of states, got {type(state).__name__}")
+    return (states.reshape(1), True) if states.ndim == 0 else (states, False)
+
+
+def _one(state: Any) -> np.ndarray:
+    """A single state as an array (1,)."""
+    states = np.asarray(state)
+    if states.size != 1:
+        raise ValueError(f"expected one state, got an array of {states.size}")
+    return states.reshape(1)

@@ -1,0 +1,109 @@
+"""TUBSTAP as a PettingZoo AEC environment: the agents red and blue, each acting until its turn is over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from sandtable.encoders.features.observation import row
+from sandtable.envs.screen import FPS, RENDER_MODES, Screen
+from sandtable.envs.tubstap.gym import Table
+from sandtable.envs.tubstap.position import Map
+from sandtable.envs.tubstap.rulesets import Rules
+from sandtable.envs.tubstap.tables import TEAMS
+
+
+def env(**options: Any) -> AECEnv:
+    """The environment in PettingZoo's usual wrappers: misuse is answered with a clear error."""
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(raw_env(**options)))
+
+
+class raw_env(AECEnv):
+    """TUBSTAP for two agents. Options as for TubstapEnv, without opponent and side."""
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": list(RENDER_MODES),
+        "name": "tubstap_v0",
+        "is_parallelizable": False,
+        "render_fps": FPS,
+    }
+
+    def __init__(
+        self,
+        map: str | Path | Map = "li-symmetric",
+        rules: str | Rules = "official",
+        observation: str = "graph",
+        on_illegal: str = "forfeit",
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        table = Table(1, map, rules, observation, None, "red", on_illegal, **options)
+        self.game, self.codec, self._observer, self._duel = table.game, table.codec, table.observer, table.duel
+        self.possible_agents = list(TEAMS)
+        self.action_spaces = dict.fromkeys(TEAMS, table.action_space)
+        self.observation_spaces = dict.fromkeys(TEAMS, table.observer.space)
+        self.render_mode = render_mode
+        self._screen = Screen(self.game, render_mode)
+
+    def observation_space(self, agent: str) -> gymnasium.Space:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.Space:
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        if seed is not None:
+            self._duel.seed(0, seed)
+        self._duel.start()
+        self._screen.clear()
+        self.agents = list(TEAMS)
+        self.rewards = dict.fromkeys(TEAMS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(TEAMS, 0.0)
+        self.terminations = dict.fromkeys(TEAMS, False)
+        self.truncations = dict.fromkeys(TEAMS, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in TEAMS}
+        self.agent_selection = TEAMS[self._duel.sides[0]]
+        self._screen.update(self._duel.states[0])
+
+    def observe(self, agent: str) -> Any:
+        """What the agent sees; the mask of an agent who is not to move is all zero."""
+        observations, masks = self._observer.observe(self._duel.states, np.array([TEAMS.index(agent)]))
+        observation = row(observations, 0)
+        self.infos[agent]["action_mask"] = masks[0]
+        if agent != self.agent_selection:
+            self.infos[agent]["action_mask"][:] = 0
+            if "action_mask" in observation:
+                observation["action_mask"][:] = 0
+        return observation
+
+    def step(self, action: Any) -> None:
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        mover = self._duel.sides[0]
+        actions = np.array([action], np.int64)
+        before = self._duel.states.copy() if self.render_mode else None
+        rewards, over, illegal = self._duel.step(actions)
+        if before is not None and not illegal[0]:
+            self._screen.remember(before[0], self.codec.moves(before, actions)[0])
+        self._cumulative_rewards[agent] = 0.0
+        self.infos[agent] = {"illegal_action": True} if illegal[0] else {}
+        self.rewards = {TEAMS[mover]: float(rewards[0]), TEAMS[1 - mover]: -float(rewards[0])}
+        if over[0]:
+            self.terminations = dict.fromkeys(TEAMS, True)
+        self.agent_selection = TEAMS[self._duel.sides[0]]
+        self._accumulate_rewards()
+        self._screen.update(self._duel.states[0])
+
+    def render(self) -> Any:
+        return self._screen.render(self._duel.states[0])
+
+    def close(self) -> None:
+        self._screen.close()

@@ -1,0 +1,1 @@
+"""The tests. `tests.reference` holds the slow, obvious versions of the games that the engines are compared with."""
