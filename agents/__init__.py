@@ -1,0 +1,1 @@
+"""Who chooses moves: one policy interface, and the searches written once for every game."""

@@ -1,0 +1,45 @@
+"""How long a search may think: so many simulations, so many seconds, or whichever ends first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+_FIRST_CHUNK = 32
+
+
+def at_least(name: str, value: Any, least: float, kind: type = int) -> Any:
+    """The option's value as `kind`, refused if it is another thing or too small."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or kind(value) != value or not value >= least:
+        raise ValueError(f"{name}={value!r} must be a {'whole ' if kind is int else ''}number of at least {least}")
+    return kind(value)
+
+
+class Budget:
+    """What one decision may cost. With neither given, `default` simulations."""
+
+    def __init__(self, sims: int | None, seconds: float | None, default: int) -> None:
+        if sims is None and seconds is None:
+            sims = default
+        self.sims = None if sims is None else at_least("sims", sims, 1)
+        self.seconds = None if seconds is None else at_least("seconds", seconds, 0.001, float)
+
+    def spend(self, run: Callable[[int], None]) -> int:
+        """Call run(n) until the budget is spent; how many simulations were run."""
+        if self.seconds is None:
+            assert self.sims is not None
+            run(self.sims)
+            return self.sims
+        start = time.perf_counter()
+        ran, chunk = 0, _FIRST_CHUNK
+        while True:
+            if self.sims is not None:
+                chunk = min(chunk, self.sims - ran)
+            run(chunk)
+            ran += chunk
+            spent = time.perf_counter() - start
+            # Never plan further than half of what is left, so that a slow stretch cannot overrun by much.
+            chunk = int(ran / spent * (self.seconds - spent) / 2)
+            if chunk < 1 or ran == self.sims:
+                return ran

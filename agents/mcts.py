@@ -1,0 +1,194 @@
+"""Monte Carlo tree search: UCT as the papers describe it, and M-UCT, the winner of the 2016 and 2017 contests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sandtable.agents.budget import Budget, at_least
+from sandtable.agents.policy import Decisions, Policy
+from sandtable.agents.tree import (
+    Style,
+    best_child,
+    find,
+    node_dtype,
+    plant,
+    root_visits,
+    simulate,
+    transplant,
+)
+from sandtable.envs.game import Game
+from sandtable.names import unknown_name
+
+_FIRST_NODES = 1 << 14
+_FIRST_PATH = 1 << 10
+_PLIES = 2_000
+
+
+class Tree:
+    """A growing search tree of one game, and the room its simulations need."""
+
+    def __init__(self, game: Game) -> None:
+        self.nodes = np.zeros(max(_FIRST_NODES, 2 * game.max_moves), node_dtype(game.move_length))
+        self.rows = np.empty((game.max_moves, game.move_length), np.int16)
+        self.path = np.empty(_FIRST_PATH, np.int32)
+        self.used = 0
+
+    def start(self, root: np.ndarray) -> None:
+        """Begin a new tree at the state root (1,)."""
+        self.root, self.work = root.copy(), root.copy()
+        self.used = plant(self.nodes)
+
+    def go_on(self, root: np.ndarray) -> bool:
+        """Keep only what is known about the state root (1,), if the tree has met it; else say so and do nothing."""
+        start = find(self.nodes, self.used, root) if self.used and root.dtype == self.root.dtype else -1
+        if start < 0:
+            return False
+        fresh = np.empty_like(self.nodes)
+        self.used = transplant(self.nodes, start, fresh)
+        self.nodes = fresh
+        self.root = root.copy()
+        return True
+
+    def grow(self, simulations: int, style: Style, rng: np.ndarray) -> None:
+        """Run so many simulations, with more room where it is needed."""
+        while simulations > 0:
+            ran, self.used = simulate(
+                self.nodes, self.used, self.root, simulations, style, rng, self.work, self.rows, self.path
+            )
+            simulations -= ran
+            if simulations > 0:
+                self.nodes = np.concatenate([self.nodes, np.empty_like(self.nodes)])
+                self.path = np.empty(2 * len(self.path), np.int32)
+
+    def decision(self, by_mean: bool) -> tuple[np.ndarray, float, np.ndarray]:
+        """The chosen move, the value of the root for its player, and the visits of all legal moves."""
+        root = self.nodes[0]
+        value = float(root["total"] / root["visits"])
+        visits = np.empty(len(self.rows), np.int64)
+        n = root_visits(self.nodes, self.root, self.rows, visits)
+        move = self.nodes[best_child(self.nodes, by_mean)]["move"].copy()
+        return move, value if root["player"] == 0 else -value, visits[:n].copy()
+
+
+class TreePolicy(Policy):
+    """A search in one style, with a budget for every decision."""
+
+    def __init__(self, style: Style, budget: Budget, choose: str, reuse: bool) -> None:
+        super().__init__()
+        if choose not in ("mean", "visits"):
+            raise ValueError(f"choose={choose!r} must be 'mean' or 'visits'")
+        self.style, self.budget = style, budget
+        self._by_mean = choose == "mean"
+        self._reuse = flag("reuse", reuse)
+        self._trees: list[Tree] = []
+
+    def reset(self, game: Game, seed: int | None = None) -> None:
+        super().reset(game, seed)
+        self._trees = []
+
+    def decide(self, states: np.ndarray, seeds: np.ndarray) -> Decisions:
+        rows = np.empty((len(states), self.game.move_length), np.int16)
+        values = np.empty(len(states))
+        visits: list[np.ndarray | None] = []
+        for i in range(len(states)):
+            tree = self._tree(i, states[i : i + 1])
+            rng = seeds[i : i + 1].copy()
+            self.budget.spend(lambda n, tree=tree, rng=rng: tree.grow(n, self.style, rng))  # type: ignore[misc]
+            rows[i], values[i], counts = tree.decision(self._by_mean)
+            visits.append(counts)
+        return Decisions(rows, values, visits)
+
+    def _tree(self, i: int, root: np.ndarray) -> Tree:
+        """The tree for the i-th state of a batch: its last one where that has met the state, if wanted."""
+        i = i if self._reuse else 0
+        while len(self._trees) <= i:
+            self._trees.append(Tree(self.game))
+        tree = self._trees[i]
+        if not (self._reuse and self._sound(tree, root) and tree.go_on(root)):
+            tree.start(root)
+        return tree
+
+    def _sound(self, tree: Tree, root: np.ndarray) -> bool:
+        """Without minimax nodes a tree holds values of the search of one player only."""
+        return bool(tree.used) and (self.style.minimax or self.game.player(root[0]) == self.game.player(tree.root[0]))
+
+
+def flag(name: str, value: Any) -> bool:
+    """The option's value, refused unless it is true or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r} must be true or false")
+    return bool(value)
+
+
+# What the papers say; Kimura gives no threshold, and prints the bound as √log(N / n), read here as √(log N / n).
+PRESETS: dict[str, dict[str, Any]] = {
+    "li2022": {"c": 2**0.5, "threshold": 0, "sims": 200},
+    "kimura2020": {"c": 1.0, "threshold": 10, "sims": 2_000},
+}
+
+
+class MctsPolicy(TreePolicy):
+    """UCT with uniform random rollouts to the end of the game.
+
+    preset: "li2022" (the default: √2, every node reached gets all its children) or "kimura2020" (UCB1, a node gets
+    children past a threshold of visits, 2,000 simulations); c, threshold: single constants changed; sims,
+    seconds: the budget of a decision; choose: "visits" or "mean"; reuse: keep the tree for the next move;
+    plies: the longest rollout.
+    """
+
+    def __init__(
+        self,
+        *,
+        sims: int | None = None,
+        seconds: float | None = None,
+        preset: str = "li2022",
+        c: float | None = None,
+        threshold: int | None = None,
+        choose: str = "visits",
+        reuse: bool = False,
+        plies: int = _PLIES,
+    ) -> None:
+        if preset not in PRESETS:
+            raise ValueError(unknown_name("preset", preset, PRESETS))
+        known = PRESETS[preset]
+        style = Style(
+            c=at_least("c", known["c"] if c is None else c, 0.0, float),
+            threshold=at_least("threshold", known["threshold"] if threshold is None else threshold, 0),
+            log_of_all=False,
+            minimax=True,
+            lively=False,
+            plies=at_least("plies", plies, 1),
+        )
+        super().__init__(style, Budget(sims, seconds, known["sims"]), choose, reuse)
+
+
+class MuctPolicy(TreePolicy):
+    """M-UCT: lively rollouts, attacks without damage pruned, exploration by the log of all simulations.
+
+    c, threshold: its constants; minimax_nodes: whether the opponent chooses at its own nodes (the original lets
+    it play for us there); sims, seconds: the budget of a decision; choose, reuse, plies: as for mcts.
+    """
+
+    def __init__(
+        self,
+        *,
+        sims: int | None = None,
+        seconds: float | None = None,
+        c: float = 0.15,
+        threshold: int = 11,
+        minimax_nodes: bool = True,
+        choose: str = "mean",
+        reuse: bool = False,
+        plies: int = _PLIES,
+    ) -> None:
+        style = Style(
+            c=at_least("c", c, 0.0, float),
+            threshold=at_least("threshold", threshold, 0),
+            log_of_all=True,
+            minimax=flag("minimax_nodes", minimax_nodes),
+            lively=True,
+            plies=at_least("plies", plies, 1),
+        )
+        super().__init__(style, Budget(sims, seconds, 2_000), choose, reuse)

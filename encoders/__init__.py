@@ -1,0 +1,1 @@
+"""A state seen by a network: features (states → arrays)."""

@@ -1,0 +1,1 @@
+"""States → arrays, compiled: the observation spaces of the environments."""

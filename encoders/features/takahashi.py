@@ -1,0 +1,171 @@
+"""Takahashi 2023: a TUBSTAP state as a graph of its units, or as an image. Compiled, for arrays of states.
+
+Everything is seen by one player: "mine" is that player's. Of u units a side, nodes 0 to u - 1 are mine and u to
+2u - 1 the opponent's, each side in the order of the map file; dead units are rows of zeros with mask 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from gymnasium import spaces
+
+from sandtable.envs.bitboard import has, is_empty, lowest, stride, without_lowest
+from sandtable.envs.jit import jit
+from sandtable.envs.tubstap.game import Tubstap
+from sandtable.envs.tubstap.rules import (
+    attack_cells,
+    damage,
+    exchange,
+    lowest_slot,
+    player,
+    reach,
+    side_units,
+    stars,
+    targets,
+)
+from sandtable.envs.tubstap.tables import CANNON, MAX_HP, MAX_UNITS, TERRAIN_NAMES, UNIT_NAMES
+
+KINDS = len(UNIT_NAMES)
+NODE_FEATURES = 2 * KINDS + 1
+EDGE_FEATURES = 4
+PLANES = 2 * KINDS + len(TERRAIN_NAMES) + 1
+_ONE = np.uint32(1)
+_FULL_HP = float(MAX_HP)
+_FRIEND, _FOE, _DAMAGE, _COUNTER = range(EDGE_FEATURES)
+
+
+@jit
+def _node(slot, me, units):
+    """The node of a unit as player `me` sees it."""
+    side = slot // MAX_UNITS
+    return slot - side * MAX_UNITS + (0 if side == me else units)
+
+
+@jit
+def _can_act(state, slot):
+    return slot // MAX_UNITS == player(state) and not (state.acted >> np.uint32(slot)) & _ONE
+
+
+@jit
+def _least_counter(state, slot, cells, target):
+    """The counter-attack's damage where the attacker picks the best of the cells."""
+    least = np.inf
+    while not is_empty(cells):
+        least = min(least, exchange(state, slot, lowest(cells), target)[1])
+        cells = without_lowest(cells)
+    return least
+
+
+@jit
+def _write_attacks(state, slot, enemies, me, units, edges):
+    """The edges' damage and least counter-damage, for the enemies that the unit can attack."""
+    reachable = reach(state, slot)
+    attackable = targets(state, slot, reachable)
+    if is_empty(attackable):
+        return
+    row = edges[_node(slot, me, units)]
+    while enemies:
+        target = lowest_slot(enemies)
+        enemies &= enemies - _ONE
+        cell = np.int64(state.cell[target])
+        if has(attackable, cell):
+            kind, hp = state.kind[target], np.float64(state.hp[target])
+            hit = damage(state, state.kind[slot], np.float64(state.hp[slot]), kind, hp, stars(state, kind, cell))
+            column = _node(target, me, units)
+            row[column, _DAMAGE] = hit / _FULL_HP
+            if state.kind[slot] != CANNON and kind != CANNON and hit < hp:
+                cells = attack_cells(state, slot, reachable, cell)
+                row[column, _COUNTER] = _least_counter(state, slot, cells, target) / _FULL_HP
+
+
+@jit
+def _graph(state, me, units, nodes, node_mask, edges, edge_mask):
+    living = state.alive
+    while living:
+        slot = lowest_slot(living)
+        living &= living - _ONE
+        side = slot // MAX_UNITS
+        node = _node(slot, me, units)
+        node_mask[node] = 1
+        nodes[node, state.kind[slot] + (0 if side == me else KINDS)] = state.hp[slot] / _FULL_HP
+        nodes[node, 2 * KINDS] = 1.0 if _can_act(state, slot) else 0.0
+        others = state.alive & ~(_ONE << np.uint32(slot))
+        while others:
+            other = lowest_slot(others)
+            others &= others - _ONE
+            column = _node(other, me, units)
+            edge_mask[node, column] = 1
+            edges[node, column, _FRIEND if other // MAX_UNITS == side else _FOE] = 1.0
+        _write_attacks(state, slot, side_units(state, 1 - side), me, units, edges)
+
+
+@jit
+def _graph_each(states, players, units, nodes, node_mask, edges, edge_mask):
+    for i in range(len(states)):
+        _graph(states[i], players[i], units, nodes[i], node_mask[i], edges[i], edge_mask[i])
+
+
+@jit
+def _image_each(states, players, planes):
+    for i in range(len(states)):
+        state, me, image = states[i], players[i], planes[i]
+        width = stride(state.boards)
+        for y in range(state.height):
+            for x in range(state.width):
+                image[2 * KINDS + state.terrain[y * width + x], y, x] = 1.0
+        living = state.alive
+        while living:
+            slot = lowest_slot(living)
+            living &= living - _ONE
+            y, x = state.cell[slot] // width, state.cell[slot] % width
+            image[state.kind[slot] + (0 if slot // MAX_UNITS == me else KINDS), y, x] = state.hp[slot] / _FULL_HP
+            if _can_act(state, slot):
+                image[PLANES - 1, y, x] = 1.0
+
+
+class TakahashiGraph:
+    """Units as nodes with 13 features (HP / 10 in the place of its kind, mine or the opponent's; can act), and an edge
+    each way between all units with 4 (friend, foe, damage / 10 if it can attack, least counter-damage / 10)."""
+
+    name = "graph"
+
+    def __init__(self, game: Tubstap) -> None:
+        self._units = game.units_a_side
+        self._nodes = n = 2 * game.units_a_side
+        self.space = spaces.Dict(
+            {
+                "nodes": spaces.Box(0.0, 1.0, (n, NODE_FEATURES), np.float32),
+                "node_mask": spaces.MultiBinary(n),
+                "edges": spaces.Box(0.0, 1.0, (n, n, EDGE_FEATURES), np.float32),
+                "edge_mask": spaces.MultiBinary((n, n)),
+            }
+        )
+
+    def encode(self, states: np.ndarray, players: np.ndarray) -> dict[str, np.ndarray]:
+        """The arrays of states (b,), each seen by its player (b,): nodes (b, n, 13), edges (b, n, n, 4), masks."""
+        b, n = len(states), self._nodes
+        out: dict[str, np.ndarray] = {
+            "nodes": np.zeros((b, n, NODE_FEATURES), np.float32),
+            "node_mask": np.zeros((b, n), np.int8),
+            "edges": np.zeros((b, n, n, EDGE_FEATURES), np.float32),
+            "edge_mask": np.zeros((b, n, n), np.int8),
+        }
+        _graph_each(states, players, self._units, out["nodes"], out["node_mask"], out["edges"], out["edge_mask"])
+        return out
+
+
+class TakahashiImage:
+    """20 planes of the board: 12 of units (HP / 10 by kind, mine then the opponent's), 7 of terrain, 1 of units that
+    can act."""
+
+    name = "image"
+
+    def __init__(self, game: Tubstap) -> None:
+        self._shape = (PLANES, game.height, game.width)
+        self.space = spaces.Dict({"image": spaces.Box(0.0, 1.0, self._shape, np.float32)})
+
+    def encode(self, states: np.ndarray, players: np.ndarray) -> dict[str, np.ndarray]:
+        """The planes (b, 20, height, width) of states (b,), each seen by its player (b,)."""
+        planes = np.zeros((len(states), *self._shape), np.float32)
+        _image_each(states, players, planes)
+        return {"image": planes}
