@@ -16,6 +16,13 @@ def at_least(name: str, value: Any, least: float, kind: type = int) -> Any:
     return kind(value)
 
 
+def share(name: str, value: Any) -> float:
+    """The option's value, refused unless it is a number from 0 to 1."""
+    if at_least(name, value, 0.0, float) > 1.0:
+        raise ValueError(f"{name}={value!r} must be a number from 0 to 1")
+    return float(value)
+
+
 class Budget:
     """What one decision may cost. With neither given, `default` simulations."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sandtable.agents.budget import Budget, at_least
+from sandtable.agents.budget import Budget, at_least, share
 from sandtable.agents.policy import Decisions, Policy
 from sandtable.agents.tree import (
     Style,
@@ -158,17 +158,29 @@ class MctsPolicy(TreePolicy):
             threshold=at_least("threshold", known["threshold"] if threshold is None else threshold, 0),
             log_of_all=False,
             minimax=True,
-            lively=False,
+            prune=False,
+            attack_chance=0.0,
+            margin=0.0,
             plies=at_least("plies", plies, 1),
         )
         super().__init__(style, Budget(sims, seconds, known["sims"]), choose, reuse)
 
 
-class MuctPolicy(TreePolicy):
-    """M-UCT: lively rollouts, attacks without damage pruned, exploration by the log of all simulations.
+# The contest's program, and what we found to be much stronger with the same simulations (docs/results/agents.md).
+MUCT_PRESETS: dict[str, dict[str, Any]] = {
+    "original": {"minimax_nodes": False, "attack_chance": 0.8, "margin": 0.0},
+    "strong": {"minimax_nodes": True, "attack_chance": 0.3, "margin": 0.5},
+}
 
-    c, threshold: its constants; minimax_nodes: whether the opponent chooses at its own nodes (the original lets
-    it play for us there); sims, seconds: the budget of a decision; choose, reuse, plies: as for mcts.
+
+class MuctPolicy(TreePolicy):
+    """M-UCT: rollouts that like to attack, attacks without damage pruned, exploration by the log of all simulations.
+
+    preset: "strong" (the default) or "original", the program that won the contests, with three differences:
+    minimax_nodes: whether the opponent chooses at its own nodes (the original lets it play for us there);
+    attack_chance: how often a rollout attacks where it can (0.3; original 0.8); margin: how much of a rollout's
+    result is the material left at its end, not just who won (0.5; original 0). c, threshold: its constants;
+    sims, seconds: the budget of a decision; choose, reuse, plies: as for mcts.
     """
 
     def __init__(
@@ -176,19 +188,27 @@ class MuctPolicy(TreePolicy):
         *,
         sims: int | None = None,
         seconds: float | None = None,
+        preset: str = "strong",
+        minimax_nodes: bool | None = None,
+        attack_chance: float | None = None,
+        margin: float | None = None,
         c: float = 0.15,
         threshold: int = 11,
-        minimax_nodes: bool = True,
         choose: str = "mean",
         reuse: bool = False,
         plies: int = _PLIES,
     ) -> None:
+        if preset not in MUCT_PRESETS:
+            raise ValueError(unknown_name("preset", preset, MUCT_PRESETS))
+        known = MUCT_PRESETS[preset]
         style = Style(
             c=at_least("c", c, 0.0, float),
             threshold=at_least("threshold", threshold, 0),
             log_of_all=True,
-            minimax=flag("minimax_nodes", minimax_nodes),
-            lively=True,
+            minimax=flag("minimax_nodes", known["minimax_nodes"] if minimax_nodes is None else minimax_nodes),
+            prune=True,
+            attack_chance=share("attack_chance", known["attack_chance"] if attack_chance is None else attack_chance),
+            margin=share("margin", known["margin"] if margin is None else margin),
             plies=at_least("plies", plies, 1),
         )
         super().__init__(style, Budget(sims, seconds, 2_000), choose, reuse)

@@ -12,9 +12,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sandtable.envs.game import done, key, lively_move, moves, outcome, play, player, random_move, strong_moves
+from sandtable.envs.game import (
+    attack_move,
+    done,
+    key,
+    material,
+    moves,
+    outcome,
+    play,
+    player,
+    random_move,
+    strong_moves,
+    unit_move,
+)
 from sandtable.envs.jit import jit
-from sandtable.envs.randomness import below
+from sandtable.envs.randomness import below, uniform
 
 LEAF = -1  # the first child of a node without children
 
@@ -30,8 +42,13 @@ class Style(NamedTuple):
     """Exploration grows with the log of all simulations, not of the visits of the node."""
     minimax: bool
     """At the opponent's nodes the opponent chooses; if not, everybody plays for the player at the root."""
-    lively: bool
-    """Rollouts and expansion prefer attacks, as the game defines it; if not, all moves are equal."""
+    prune: bool
+    """Nodes get only the moves that a player would ever make, as the game defines them."""
+    attack_chance: float
+    """In rollouts a random attack is played this often where there is one, else any move of a random unit;
+    0: all moves are equally likely."""
+    margin: float
+    """The share of a rollout's result that is the material left at its end; the rest is who won."""
     plies: int
     """A rollout stops after so many moves, as a draw unless the game says otherwise."""
 
@@ -66,9 +83,9 @@ def plant(nodes):
 
 
 @jit
-def _expand(nodes, used, parent, state, lively, rows):
+def _expand(nodes, used, parent, state, prune, rows):
     """Give the node its children; the number of nodes in use then."""
-    n = strong_moves(state, rows) if lively else moves(state, rows)
+    n = strong_moves(state, rows) if prune else moves(state, rows)
     node = nodes[parent]
     node.first = used
     node.count = n
@@ -107,16 +124,16 @@ def _select(nodes, parent, chooser, simulations, c, log_of_all, rng):
 
 
 @jit
-def rollout(state, lively, plies, rng, move):
-    """Play the state to its end by random moves, at most `plies`; the outcome for player 0."""
+def rollout(state, attack_chance, margin, plies, rng, move):
+    """Play the state to its end by random moves, at most `plies`; the result for player 0 (see Style)."""
     while plies > 0 and not done(state):
-        if lively:
-            lively_move(state, rng, move)
-        else:
+        if attack_chance == 0.0:
             random_move(state, rng, move)
+        elif uniform(rng) >= attack_chance or not attack_move(state, rng, move):
+            unit_move(state, rng, move)
         play(state, move)
         plies -= 1
-    return outcome(state)
+    return (1.0 - margin) * outcome(state) + margin * material(state)
 
 
 @jit
@@ -126,7 +143,7 @@ def simulate(nodes, used, root, simulations, style, rng, work, rows, path):
     It stops early when the next expansion might not fit into `nodes`, or a path into `path`: both must then be
     made larger. root, work (1,): the root's state and room for another; rows (most moves, length) int16.
     """
-    c, threshold, log_of_all, minimax, lively, plies = style
+    c, threshold, log_of_all, minimax, prune, attack_chance, margin, plies = style
     us = player(root[0])
     for ran in range(simulations):
         if used + len(rows) > len(nodes):
@@ -141,14 +158,14 @@ def simulate(nodes, used, root, simulations, style, rng, work, rows, path):
             if nodes[node].first == LEAF:
                 if nodes[node].visits < threshold and depth > 0:
                     break
-                used = _expand(nodes, used, node, state, lively, rows)
+                used = _expand(nodes, used, node, state, prune, rows)
                 grown = True
             chooser = nodes[node].player if minimax else us
             node = _select(nodes, node, chooser, nodes[0].visits, c, log_of_all, rng)
             depth += 1
             path[depth] = node
             play(state, nodes[node].move)
-        result = rollout(state, lively, plies, rng, rows[0])
+        result = rollout(state, attack_chance, margin, plies, rng, rows[0])
         for i in range(depth + 1):
             nodes[path[i]].visits += 1
             nodes[path[i]].total += result

@@ -133,6 +133,8 @@ class Duel:
 
     def _answer(self, which: np.ndarray) -> None:
         """Let the opponent move until it is the other side's turn."""
+        if getattr(self.opponent, "game", self.game) is not self.game:
+            self.opponent.reset(self.game, 0)  # it has played elsewhere meanwhile
         room = np.empty(len(which), np.int64)
         while n := _waiting(self.states, which, self.sides, room):
             waiting = room[:n]

@@ -40,10 +40,16 @@ def done(state): ...  # is it over
 def outcome(state): ...  # for player 0, in [-1, 1]; 0 while nobody has won
 
 
+def material(state): ...  # how much more is left for player 0 than for player 1, in [-1, 1]
+
+
 def random_move(state, rng, move): ...  # a legal move, all equally likely
 
 
-def lively_move(state, rng, move): ...  # a random move of a player who likes to attack
+def attack_move(state, rng, move): ...  # a random attack, if there is one; whether there was
+
+
+def unit_move(state, rng, move): ...  # any move of a random unit
 
 
 def greedy_move(state, rng, move): ...  # the move of a simple hand-written player
@@ -139,7 +145,7 @@ class Game(ABC):
     dtype: np.dtype
     move_length: int
     max_moves: int
-    """No state of this game has more legal moves."""
+    """No state of this game, on whatever map, has more legal moves."""
     record_suffix: str
     """The ending of files with game records."""
 

@@ -65,7 +65,7 @@ def act(game: Any, state: np.void, move: Action) -> np.void:
 
 def contents(state: np.void) -> bytes:
     """All fields of a state. Its own bytes will not do: records are padded, and padding is not always copied."""
-    return b"".join(state[name].tobytes() for name in state.dtype.names)
+    return b"".join(state[name].tobytes() for name in state.dtype.names or ())
 
 
 def walk(game: Any, state: np.void, seed: int, steps: int) -> Iterator[np.void]:
@@ -284,11 +284,12 @@ def test_swapped_colours_mirror_the_game(rules: str) -> None:
 @pytest.mark.parametrize("size", ["8x8", "12x12", "long"])
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
 def test_turned_boards_give_turned_games(symmetry: str, size: str) -> None:
+    map = random_map(random.Random(f"turn {size}"), size, 4)
+
     def turned(move: Action) -> Action:
         unit, x, y, target = move
         return unit, *SYMMETRIES[symmetry](x, y, map.width, map.height), target
 
-    map = random_map(random.Random(f"turn {size}"), size, 4)
     game, state = start(map, Rules())
     other = game.from_position(Position(turn_map(map, SYMMETRIES[symmetry]), Rules()))
     rng = random.Random(5)

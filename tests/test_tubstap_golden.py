@@ -31,7 +31,7 @@ def games() -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def units_of(position: Position) -> list[list[int]]:
+def units_of(position: Position) -> list[list[float]]:
     units = enumerate(position.map.units)
     return [[i, u.x, u.y, u.kind, u.team, u.hp, int(u.acted)] for i, u in units if u.hp > 0]
 
@@ -60,7 +60,7 @@ def test_oracle(games: list[dict[str, Any]]) -> None:
 
 def test_engine(games: list[dict[str, Any]]) -> None:
     for number, trace in enumerate(games):
-        game = sandtable.make_game("tubstap", map=parse_map(trace["map"]), rules=RULES)
+        game: Any = sandtable.make_game("tubstap", map=parse_map(trace["map"]), rules=RULES)
         state = game.new(1, 0)[0]
         for at, step in enumerate(trace["steps"]):
             where = f"game {number}, step {at}"

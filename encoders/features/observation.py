@@ -39,10 +39,11 @@ class Observer:
             boxes = {name: space for feature in self._features for name, space in feature.space.items()}
             self.space = spaces.Dict({**boxes, "action_mask": spaces.Box(0, 1, (codec.n,), np.int8)})
 
-    def observe(self, states: np.ndarray, players: np.ndarray) -> tuple[Any, np.ndarray]:
+    def observe(self, states: np.ndarray, players: np.ndarray, idle: np.ndarray) -> tuple[Any, np.ndarray]:
         """What the players (b,) see of states (b,): a dictionary of arrays (b, …), or a list of b graphs; and the
-        masks (b, actions) int8 of the mover's legal actions, all zero for a player who is not to move."""
-        masks = self._codec.masks(states)
+        masks (b, actions) int8 of the mover's legal actions, all zero where the player is `idle` (b,) bool: somebody
+        else is to move, or the game was forfeited."""
+        masks = self._codec.masks(states, idle)
         arrays = {name: array for feature in self._features for name, array in feature.encode(states, players).items()}
         if self.is_graph:
             return [self._graph(arrays, i) for i in range(len(states))], masks

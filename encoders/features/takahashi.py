@@ -13,11 +13,12 @@ from sandtable.envs.bitboard import has, is_empty, lowest, stride, without_lowes
 from sandtable.envs.jit import jit
 from sandtable.envs.tubstap.game import Tubstap
 from sandtable.envs.tubstap.rules import (
+    active_units,
     attack_cells,
     damage,
     exchange,
     lowest_slot,
-    player,
+    may_hurt,
     reach,
     side_units,
     stars,
@@ -42,11 +43,6 @@ def _node(slot, me, units):
 
 
 @jit
-def _can_act(state, slot):
-    return slot // MAX_UNITS == player(state) and not (state.acted >> np.uint32(slot)) & _ONE
-
-
-@jit
 def _least_counter(state, slot, cells, target):
     """The counter-attack's damage where the attacker picks the best of the cells."""
     least = np.inf
@@ -68,8 +64,8 @@ def _write_attacks(state, slot, enemies, me, units, edges):
         target = lowest_slot(enemies)
         enemies &= enemies - _ONE
         cell = np.int64(state.cell[target])
-        if has(attackable, cell):
-            kind, hp = state.kind[target], np.float64(state.hp[target])
+        kind, hp = state.kind[target], np.float64(state.hp[target])
+        if has(attackable, cell) and may_hurt(state, state.kind[slot], kind):
             hit = damage(state, state.kind[slot], np.float64(state.hp[slot]), kind, hp, stars(state, kind, cell))
             column = _node(target, me, units)
             row[column, _DAMAGE] = hit / _FULL_HP
@@ -80,7 +76,7 @@ def _write_attacks(state, slot, enemies, me, units, edges):
 
 @jit
 def _graph(state, me, units, nodes, node_mask, edges, edge_mask):
-    living = state.alive
+    living, active = state.alive, active_units(state)
     while living:
         slot = lowest_slot(living)
         living &= living - _ONE
@@ -88,7 +84,7 @@ def _graph(state, me, units, nodes, node_mask, edges, edge_mask):
         node = _node(slot, me, units)
         node_mask[node] = 1
         nodes[node, state.kind[slot] + (0 if side == me else KINDS)] = state.hp[slot] / _FULL_HP
-        nodes[node, 2 * KINDS] = 1.0 if _can_act(state, slot) else 0.0
+        nodes[node, 2 * KINDS] = (active >> np.uint32(slot)) & _ONE
         others = state.alive & ~(_ONE << np.uint32(slot))
         while others:
             other = lowest_slot(others)
@@ -113,14 +109,13 @@ def _image_each(states, players, planes):
         for y in range(state.height):
             for x in range(state.width):
                 image[2 * KINDS + state.terrain[y * width + x], y, x] = 1.0
-        living = state.alive
+        living, active = state.alive, active_units(state)
         while living:
             slot = lowest_slot(living)
             living &= living - _ONE
             y, x = state.cell[slot] // width, state.cell[slot] % width
             image[state.kind[slot] + (0 if slot // MAX_UNITS == me else KINDS), y, x] = state.hp[slot] / _FULL_HP
-            if _can_act(state, slot):
-                image[PLANES - 1, y, x] = 1.0
+            image[PLANES - 1, y, x] = (active >> np.uint32(slot)) & _ONE
 
 
 class TakahashiGraph:

@@ -39,8 +39,10 @@ def _mark(state, cells, unit, target, units, mask):
 
 
 @jit
-def _mask_each(states, units, masks):
+def _mask_each(states, idle, units, masks):
     for i in range(len(states)):
+        if idle[i]:
+            continue
         state, mask = states[i], masks[i]
         side = player(state)
         active = active_units(state)
@@ -82,10 +84,10 @@ class ActionCodec:
         self._units, self._width, self._height = game.units_a_side, game.width, game.height
         self.n = self._units * self._height * self._width * (self._units + 1)
 
-    def masks(self, states: np.ndarray) -> np.ndarray:
-        """Which actions are legal for the player to move: (b, n) int8; none where the game is over."""
+    def masks(self, states: np.ndarray, idle: np.ndarray | None = None) -> np.ndarray:
+        """Which actions are legal for the player to move: (b, n) int8; none where the game is over or `idle` (b,)."""
         masks = np.zeros((len(states), self.n), np.int8)
-        _mask_each(states, self._units, masks)
+        _mask_each(states, np.zeros(len(states), np.bool_) if idle is None else idle, self._units, masks)
         return masks
 
     def moves(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:

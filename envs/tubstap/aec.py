@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +13,7 @@ from pettingzoo.utils import wrappers
 
 from sandtable.encoders.features.observation import row
 from sandtable.envs.screen import FPS, RENDER_MODES, Screen
-from sandtable.envs.tubstap.gym import Table
+from sandtable.envs.tubstap.gym import Table, fitting_state, refuse_unknown
 from sandtable.envs.tubstap.position import Map
 from sandtable.envs.tubstap.rulesets import Rules
 from sandtable.envs.tubstap.tables import TEAMS
@@ -43,11 +44,13 @@ class raw_env(AECEnv):
         **options: Any,
     ) -> None:
         super().__init__()
+        refuse_unknown(options, raw_env)
         table = Table(1, map, rules, observation, None, "red", on_illegal, **options)
         self.game, self.codec, self._observer, self._duel = table.game, table.codec, table.observer, table.duel
         self.possible_agents = list(TEAMS)
-        self.action_spaces = dict.fromkeys(TEAMS, table.action_space)
-        self.observation_spaces = dict.fromkeys(TEAMS, table.observer.space)
+        # A space of its own for each agent: seeding one must not seed the other's.
+        self.action_spaces = {agent: deepcopy(table.action_space) for agent in TEAMS}
+        self.observation_spaces = {agent: deepcopy(table.observer.space) for agent in TEAMS}
         self.render_mode = render_mode
         self._screen = Screen(self.game, render_mode)
 
@@ -58,9 +61,13 @@ class raw_env(AECEnv):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a new game. options: {"position": the text of a position} to begin there; others are ignored."""
         if seed is not None:
             self._duel.seed(0, seed)
-        self._duel.start()
+        if options and "position" in options:
+            self._duel.start_from(fitting_state(self.game, options["position"]))
+        else:
+            self._duel.start()
         self._screen.clear()
         self.agents = list(TEAMS)
         self.rewards = dict.fromkeys(TEAMS, 0.0)
@@ -72,21 +79,19 @@ class raw_env(AECEnv):
         self._screen.update(self._duel.states[0])
 
     def observe(self, agent: str) -> Any:
-        """What the agent sees; the mask of an agent who is not to move is all zero."""
-        observations, masks = self._observer.observe(self._duel.states, np.array([TEAMS.index(agent)]))
-        observation = row(observations, 0)
+        """What the agent sees. Its mask, which stands in infos from now on, is all zero unless it is to move."""
+        idle = np.array([agent != self.agent_selection or self.terminations[agent]])
+        observations, masks = self._observer.observe(self._duel.states, np.array([TEAMS.index(agent)]), idle)
         self.infos[agent]["action_mask"] = masks[0]
-        if agent != self.agent_selection:
-            self.infos[agent]["action_mask"][:] = 0
-            if "action_mask" in observation:
-                observation["action_mask"][:] = 0
-        return observation
+        return row(observations, 0)
 
     def step(self, action: Any) -> None:
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
+        if not self.action_spaces[agent].contains(action):
+            raise ValueError(f"action {action!r} is not in {self.action_spaces[agent]}")
         mover = self._duel.sides[0]
         actions = np.array([action], np.int64)
         before = self._duel.states.copy() if self.render_mode else None

@@ -19,7 +19,8 @@ from sandtable.envs.tubstap.rules import exchange_of, settle_new
 from sandtable.envs.tubstap.rulesets import Rules, make_rules
 from sandtable.envs.tubstap.sources import Source, make_source
 from sandtable.envs.tubstap.state import MOVE_LENGTH, NOBODY, SLOTS, pack, state_dtype, unpack
-from sandtable.envs.tubstap.tables import MAX_UNITS, TEAMS, UNIT_NAMES
+from sandtable.envs.tubstap.tables import MAX_SIDE, MAX_UNITS, TEAMS, UNIT_NAMES
+from sandtable.envs.tubstap.validity import position_faults
 
 _MOVE, _MOVE_AND_ATTACK = 1, 2  # types of action in a game record
 _RULE_OPTIONS = tuple(field.name for field in fields(Rules))
@@ -35,6 +36,9 @@ class Tubstap(Game):
     name = "tubstap"
     players = TEAMS
     move_length = MOVE_LENGTH
+    # A unit ends on any cell, or attacks each enemy from at most four. Positions from text may be larger than the
+    # game's own maps, so this is the bound for all of them.
+    max_moves = MAX_UNITS * (MAX_SIDE**2 + 4 * MAX_UNITS)
     record_suffix = ".tbsrec"
 
     def __init__(
@@ -47,8 +51,6 @@ class Tubstap(Game):
         self.units_a_side = self.source.units_a_side
         layout = layout_for(self.width, self.height)
         self.dtype = state_dtype(layout, self.rules.hp == "real")
-        # A unit ends on any cell, or attacks each enemy from at most four.
-        self.max_moves = self.units_a_side * (self.width * self.height + 4 * MAX_UNITS)
 
     def fill(self, states: np.ndarray, seeds: np.ndarray) -> None:
         self.source.fill(self, states, seeds)
@@ -60,7 +62,9 @@ class Tubstap(Game):
         return unpack(_record(state))
 
     def from_position(self, position: Position) -> np.void:
-        """The state of a position, under the position's own rules."""
+        """The state of a position, under the position's own rules; an impossible one raises with the reason."""
+        for fault in position_faults(position):
+            raise ValueError(f"impossible position: {fault.text}")
         states = pack(position)
         settle_new(states)
         return states[0]

@@ -2,8 +2,8 @@
 
 An attack scores damage × (10 + threat) − counter-damage × (10 + own HP), where threat is the most damage that
 the target could do, from where it can get to, to one of our units that have acted. The best attack is played
-if it scores above −20. Otherwise a random unit goes to the cell with the most 5 × stars + power / (distance + 5),
-for the enemy that makes this largest. Of equals the first is taken.
+if it does any damage and scores above −20. Otherwise a random unit goes to the cell with the most
+5 × stars + power / (distance + 5), rounded down, for the enemy that makes this largest. Of equals the first is taken.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _best_attack(state, move):
                 cells = without_lowest(cells)
                 hit, counter = exchange(state, slot, cell, target)
                 score = hit * (10.0 + threat) - counter * (10.0 + state.hp[slot])
-                if score > best:
+                if hit > 0.0 and score > best:
                     best = score
                     set_move(move, slot, cell, target)
     return best
@@ -93,7 +93,7 @@ def _pull(state, kind, cell, enemies):
         enemy = lowest_slot(enemies)
         enemies &= enemies - _ONE
         strength = power(state, kind, state.kind[enemy])
-        most = max(most, strength / (distance(state, cell, np.int64(state.cell[enemy])) + 5.0))
+        most = max(most, strength // (distance(state, cell, np.int64(state.cell[enemy])) + 5.0))
     return 5.0 * stars(state, kind, cell) + most
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,9 @@ from sandtable.envs.tubstap.position import Map
 from sandtable.envs.tubstap.rulesets import Rules
 from sandtable.envs.tubstap.tables import TEAMS
 from sandtable.names import unknown_name
+
+_MAP_OPTIONS = ("rollouts",)  # of li-local-search
+_RUNNING = np.zeros(1, np.bool_)
 
 
 class Table:
@@ -44,6 +50,15 @@ class Table:
         self.duel = Duel(self.game, self.codec, n, _make_opponent(opponent), number, on_illegal)
 
 
+def refuse_unknown(options: dict[str, Any], environment: Callable[..., Any]) -> None:
+    """Refuse names that are options neither of the environment, nor of the rules or a source of maps."""
+    own = [name for name in signature(environment).parameters if name != "options"]
+    valid = [*own, *(field.name for field in fields(Rules)), *_MAP_OPTIONS]
+    for name in options:
+        if name not in valid:
+            raise ValueError(unknown_name("option", name, valid))
+
+
 def one_of(name: str, value: Any, valid: tuple[Any, ...]) -> None:
     """Refuse an option's value that is none of the valid ones."""
     if value not in valid:
@@ -67,6 +82,9 @@ class TubstapEnv(gymnasium.Env):
     is the mover's and info["player"] names it); side: "red", "blue" or "random"; on_illegal: what an illegal
     action does, "forfeit" the game, "raise" or "noop"; render_mode: None, "ansi", "rgb_array" or "human";
     options: single options of the rules or of the source of maps. See docs/tubstap.md.
+
+    Legal actions stand in the observation and in info as "action_mask" and are answered by action_masks(). When
+    the game is over, by a forfeit too, the mask is all zero.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}  # noqa: RUF012  (declared so by the base class)
@@ -82,6 +100,7 @@ class TubstapEnv(gymnasium.Env):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
+        refuse_unknown(options, TubstapEnv)
         table = Table(1, map, rules, observation, opponent, side, on_illegal, **options)
         self.game: Tubstap = table.game
         self.codec, self._observer, self._duel = table.codec, table.observer, table.duel
@@ -102,13 +121,14 @@ class TubstapEnv(gymnasium.Env):
         if seed is not None:
             self._duel.seed(0, seed)
         self._screen.clear()
-        self._over = False
+        self._over = True
         position = _position_option(options)
         if position is None:
             self._duel.start()
         else:
-            self._duel.start_from(self._fitting(position))
-        return self._show()
+            self._duel.start_from(fitting_state(self.game, position))
+        self._over = False
+        return self._show(_RUNNING)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         if self._over:
@@ -121,7 +141,7 @@ class TubstapEnv(gymnasium.Env):
         if before is not None and not illegal[0]:
             self._screen.remember(before[0], self.codec.moves(before, actions)[0])
         self._over = bool(over[0])
-        observation, info = self._show()
+        observation, info = self._show(over)
         if illegal[0]:
             info["illegal_action"] = True
         return observation, float(rewards[0]), self._over, False, info
@@ -136,25 +156,25 @@ class TubstapEnv(gymnasium.Env):
     def close(self) -> None:
         self._screen.close()
 
-    def _show(self) -> tuple[Any, dict[str, Any]]:
-        observations, masks = self._observer.observe(self._duel.states, self._duel.sides)
+    def _show(self, over: np.ndarray) -> tuple[Any, dict[str, Any]]:
+        observations, masks = self._observer.observe(self._duel.states, self._duel.sides, over)
         self._mask = masks[0]
         self._screen.update(self.state)
         return row(observations, 0), {"action_mask": self._mask, "player": TEAMS[self._duel.sides[0]]}
 
-    def _fitting(self, text: str) -> np.void:
-        """The state of a position, which must fit the spaces of this environment."""
-        state = self.game.from_text(text)
-        units = max(np.count_nonzero(side >= 0) for side in np.split(state["id"], 2))
-        size = (int(state["width"]), int(state["height"]))
-        if size != (self.game.width, self.game.height) or units > self.game.units_a_side:
-            raise ValueError(
-                f"the position has {size[0]}x{size[1]} cells and {units} units a side; this environment is made for "
-                f"{self.game.width}x{self.game.height} and at most {self.game.units_a_side}"
-            )
-        if state.dtype != self.game.dtype:
-            raise ValueError(f"the position's HP are not {self.game.rules.hp}, as the environment's are")
-        return state
+def fitting_state(game: Tubstap, text: str) -> np.void:
+    """The state of a position, which must fit the spaces of an environment of this game."""
+    state = game.from_text(text)
+    units = max(np.count_nonzero(side >= 0) for side in np.split(state["id"], 2))
+    size = (int(state["width"]), int(state["height"]))
+    if size != (game.width, game.height) or units > game.units_a_side:
+        raise ValueError(
+            f"the position has {size[0]}x{size[1]} cells and {units} units a side; this environment is made for "
+            f"{game.width}x{game.height} and at most {game.units_a_side}"
+        )
+    if state.dtype != game.dtype:
+        raise ValueError(f"the position's HP are not {game.rules.hp}, as the environment's are")
+    return state
 
 
 def _position_option(options: dict[str, Any] | None) -> str | None:

@@ -7,12 +7,11 @@ import numpy as np
 from sandtable.envs import game
 from sandtable.envs.bitboard import count, empty, is_empty, lowest, nth, without_lowest
 from sandtable.envs.jit import answer, jit
-from sandtable.envs.randomness import below, uniform
+from sandtable.envs.randomness import below
 from sandtable.envs.tubstap.rules import active_units, attack_cells, is_tubstap, lowest_slot, may_hurt, reach, targets
 from sandtable.envs.tubstap.state import NOBODY
 
 _ONE = np.uint32(1)
-ATTACK_CHANCE = 0.8  # how often the lively player attacks when it can (M-UCT)
 
 
 @jit
@@ -84,7 +83,7 @@ def random_move(state, rng, move):
 
 
 @jit
-def _random_attack(state, rng, move):
+def attack_move(state, rng, move):
     """Any attack of any unit, all equally likely; whether there is one."""
     total = 0
     chosen, chosen_attacks = -1, 0
@@ -120,10 +119,8 @@ def count_slots(mask):
 
 
 @jit
-def lively_move(state, rng, move):
-    """M-UCT's rollouts: mostly a random attack of any unit; else a random unit, and any of its moves."""
-    if uniform(rng) < ATTACK_CHANCE and _random_attack(state, rng, move):
-        return
+def unit_move(state, rng, move):
+    """A random unit, and any of its moves."""
     units = active_units(state)
     slot = nth_slot(units, below(rng, count_slots(units)))
     reachable = reach(state, slot)
@@ -131,4 +128,5 @@ def lively_move(state, rng, move):
 
 
 answer(game.random_move, is_tubstap, random_move)
-answer(game.lively_move, is_tubstap, lively_move)
+answer(game.attack_move, is_tubstap, attack_move)
+answer(game.unit_move, is_tubstap, unit_move)

@@ -30,6 +30,7 @@ from sandtable.envs.tubstap.tables import (
     CANNON,
     CANNON_RANGE,
     INFANTRY,
+    MAX_HP,
     MOBILITY,
     POWER,
     STARS,
@@ -43,6 +44,7 @@ _POWER = POWER.astype(np.float64)
 _NEAREST, _FARTHEST = CANNON_RANGE
 _SIDE_MASK = np.array([(1 << MAX_UNITS) - 1, ((1 << MAX_UNITS) - 1) << MAX_UNITS], np.uint32)
 _ONE = np.uint32(1)
+_FULL_HP = float(MAX_HP)
 _ROUNDING = 1e-9  # sums of real HP that differ by less are equal, in whatever order they were added
 
 RECORDS = tuple(numba.from_dtype(dtype) for dtype in DTYPES)
@@ -309,6 +311,16 @@ def _hp_sum(state, side):
 
 
 @jit
+def material(state):
+    """The difference of the HP sums, as a share of what the larger side had with all its units unhurt."""
+    red = blue = 0
+    for slot in range(MAX_UNITS):
+        red += state.id[slot] >= 0
+        blue += state.id[MAX_UNITS + slot] >= 0
+    return (_hp_sum(state, 0) - _hp_sum(state, 1)) / (_FULL_HP * max(red, blue))
+
+
+@jit
 def _judge(state):
     """Who has won, at the end of a turn: wiped out first, then the turn limit, then the quiet turns."""
     if side_units(state, 0) == 0:
@@ -387,6 +399,7 @@ for _question, _body in (
     (game.play, play),
     (game.done, done),
     (game.outcome, outcome),
+    (game.material, material),
     (game.key, key),
 ):
     answer(_question, is_tubstap, _body)

@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from sandtable.envs.tubstap.gym import Table
+from sandtable.envs.tubstap.gym import Table, refuse_unknown
 from sandtable.envs.tubstap.position import Map
 from sandtable.envs.tubstap.rulesets import Rules
+from sandtable.envs.tubstap.tables import TEAMS
+
+_NAMES = np.array(TEAMS, object)
 
 
 class TubstapVectorEnv(VectorEnv):
@@ -39,6 +43,7 @@ class TubstapVectorEnv(VectorEnv):
             raise ValueError(f"num_envs={num_envs!r} must be a whole number of at least 1")
         if render_mode is not None:
             raise ValueError(f"render_mode={render_mode!r}: the batch environment draws nothing; use gym.make")
+        refuse_unknown(options, TubstapVectorEnv)
         table = Table(num_envs, map, rules, observation, opponent, side, on_illegal, **options)
         self.num_envs = num_envs
         self.game, self.codec, self._observer, self._duel = table.game, table.codec, table.observer, table.duel
@@ -49,6 +54,7 @@ class TubstapVectorEnv(VectorEnv):
         self._over = np.ones(num_envs, np.bool_)
         self._masks = np.zeros((num_envs, self.codec.n), np.int8)
         self._everybody = np.ones(num_envs, np.bool_)
+        self._begun = False
 
     @property
     def states(self) -> np.ndarray:
@@ -62,17 +68,19 @@ class TubstapVectorEnv(VectorEnv):
         if options:
             raise ValueError(f"the batch environment has no options of reset, got {', '.join(options)}")
         super().reset(seed=seed if isinstance(seed, int) else None)
-        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed or [None] * self.num_envs
+        seeds = self._seeds(seed)
         if len(seeds) != self.num_envs:
             raise ValueError(f"{len(seeds)} seeds for {self.num_envs} games")
         for i, value in enumerate(seeds):
             if value is not None:
                 self._duel.seed(i, value)
         self._duel.start()
-        self._over[:] = False
+        self._over, self._begun = np.zeros(self.num_envs, np.bool_), True
         return self._show({})
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        if not self._begun:
+            raise ResetNeeded("call reset() before the first step()")
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(f"actions must be {self.num_envs} whole numbers, got {actions.dtype} of {actions.shape}")
@@ -87,12 +95,17 @@ class TubstapVectorEnv(VectorEnv):
         observations, info = self._show(info)
         return observations, rewards, over.copy(), np.zeros(self.num_envs, np.bool_), info
 
+    def _seeds(self, seed: int | list[int | None] | None) -> list[int | None]:
+        if isinstance(seed, int):
+            return [seed + i for i in range(self.num_envs)]
+        return [None] * self.num_envs if seed is None else list(seed)
+
     def action_masks(self) -> np.ndarray:
         """Which actions are legal, (num_envs, n) bool."""
         return self._masks.astype(np.bool_)
 
     def _show(self, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        observations, self._masks = self._observer.observe(self._duel.states, self._duel.sides)
+        observations, self._masks = self._observer.observe(self._duel.states, self._duel.sides, self._over)
         info["action_mask"], info["_action_mask"] = self._masks, self._everybody.copy()
-        info["player"], info["_player"] = self._duel.sides.copy(), self._everybody.copy()
+        info["player"], info["_player"] = _NAMES[self._duel.sides], self._everybody.copy()
         return tuple(observations) if self._observer.is_graph else observations, info

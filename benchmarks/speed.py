@@ -1,0 +1,257 @@
+"""How fast everything is, single thread, median of several runs, beside the figures it is compared with.
+
+python benchmarks/speed.py [--only PATTERN] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+
+import sandtable
+from sandtable.envs.game import random_game_each
+from sandtable.envs.randomness import seeds_from
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNS = 5
+MAP = "li-symmetric"
+ORIGINAL = "the original, C#"
+LI = "Li 2022"
+EVERYBODY = ("muct:sims=20", "mcts:sims=20", "pmc:rollouts=1", "greedy", "random")
+
+
+class Measure(NamedTuple):
+    """A figure, and what it is compared with."""
+
+    unit: str
+    run: Callable[[], float]
+    than: tuple[str, float] | None = None
+    smaller_is_better: bool = False
+    runs: int = RUNS
+
+
+def _random_play(map_: str, games: int) -> Callable[[], tuple[float, float]]:
+    """Uniform random games over all legal unit actions: (actions/s, games/s)."""
+    game = sandtable.make_game("tubstap", map=map_)
+    starts = game.new(games, seed=1)
+    seeds, lengths = seeds_from(2, games), np.zeros(games, np.int64)
+    move = np.empty(game.move_length, np.int16)
+
+    def run() -> tuple[float, float]:
+        states = starts.copy()
+        start = time.perf_counter()
+        random_game_each(states, seeds, 100_000, move, lengths)
+        seconds = time.perf_counter() - start
+        return lengths.sum() / seconds, games / seconds
+
+    run()
+    return run
+
+
+def _decision(spec: str) -> Callable[[], float]:
+    """Seconds for one decision at the start."""
+    game = sandtable.make_game("tubstap", map=MAP)
+    states = game.new(1, seed=1)
+    agent = sandtable.make_agent(spec)
+    agent.reset(game, seed=1)
+    agent.act(states)
+
+    def run() -> float:
+        start = time.perf_counter()
+        agent.act(states)
+        return time.perf_counter() - start
+
+    return run
+
+
+def _simulations(agent: str, sims: int) -> Callable[[], float]:
+    decide = _decision(f"{agent}:sims={sims}")
+    return lambda: sims / decide()
+
+
+def _milliseconds(spec: str) -> Callable[[], float]:
+    decide = _decision(spec)
+    return lambda: 1e3 * decide()
+
+
+def _legal(mask: np.ndarray, rng: np.random.Generator) -> int:
+    actions = mask.nonzero()[0]
+    return actions[int(rng.random() * len(actions))]
+
+
+def _gym_steps(steps: int = 10_000) -> float:
+    """Steps/s of gym.make with its usual wrappers, observation, mask and a random opponent."""
+    env = gymnasium.make("Tubstap-v0", map=MAP)
+    rng = np.random.default_rng(1)
+    _, info = env.reset(seed=1)
+    env.step(_legal(info["action_mask"], rng))
+    _, info = env.reset(seed=1)
+    start = time.perf_counter()
+    for _ in range(steps):
+        _, _, over, _, info = env.step(_legal(info["action_mask"], rng))
+        if over:
+            _, info = env.reset()
+    return steps / (time.perf_counter() - start)
+
+
+def _aec_steps(steps: int = 10_000) -> float:
+    """Steps/s of the PettingZoo environment in its usual wrappers, with observation and mask."""
+    env = sandtable.tubstap.env(map=MAP)
+    rng = np.random.default_rng(1)
+    env.reset(seed=1)
+    env.last()
+    start = time.perf_counter()
+    done = 0
+    while done < steps:
+        env.reset()
+        for _ in env.agent_iter():
+            observation, _, over, _, _ = env.last()
+            env.step(None if over else _legal(observation["action_mask"], rng))
+            done += not over
+    return done / (time.perf_counter() - start)
+
+
+def _vector_steps(num_envs: int = 1_024, steps: int = 100) -> float:
+    """Steps/s of the batch environment, observations and masks included, the choice of actions not."""
+    env = gymnasium.make_vec("Tubstap-v0", num_envs=num_envs, map=MAP)
+    rng = np.random.default_rng(1)
+    _, info = env.reset(seed=1)
+    seconds = 0.0
+    for _ in range(steps):
+        actions = (rng.random(info["action_mask"].shape, np.float32) * info["action_mask"]).argmax(1)
+        start = time.perf_counter()
+        _, _, _, _, info = env.step(actions)
+        seconds += time.perf_counter() - start
+    return num_envs * steps / seconds
+
+
+def _first_move(cache: str) -> float:
+    """Seconds from starting evaluate.py to the end of a tournament of two games with every agent of the table."""
+    command = [sys.executable, "evaluate.py", "--map", MAP, "--games", "2", "--workers", "1", "--quiet"]
+    command += ["--option", "turn_limit=1", "--agents", *EVERYBODY]
+    start = time.perf_counter()
+    subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "SANDTABLE_CACHE": cache}, check=True, stdout=subprocess.DEVNULL
+    )
+    return time.perf_counter() - start
+
+
+def _cold_compile() -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        return _first_move(folder)
+
+
+def _warm_start() -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        _first_move(folder)
+        return _first_move(folder)
+
+
+def _import() -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "import sandtable"], cwd=ROOT, check=True)
+    return time.perf_counter() - start
+
+
+def _search_memory() -> float:
+    """MB that a search of 2,000 simulations holds."""
+    game = sandtable.make_game("tubstap", map=MAP)
+    agent: Any = sandtable.make_agent("mcts:sims=2000")
+    agent.reset(game, seed=1)
+    agent.act(game.new(1, seed=1))
+    return sum(array.nbytes for tree in agent._trees for array in vars(tree).values() if hasattr(array, "nbytes")) / 1e6
+
+
+def _rate_of(play: Callable[[], tuple[float, float]], index: int) -> Callable[[], float]:
+    return lambda: play()[index]
+
+
+def measures() -> Iterator[tuple[str, Callable[[], Measure]]]:
+    """Every figure by name; what it needs is set up only when it is asked for."""
+    yield (
+        "tubstap.random_actions",
+        lambda: Measure("unit actions/s", _rate_of(_random_play(MAP, 20_000), 0), (ORIGINAL, 194_000)),
+    )
+    yield (
+        "tubstap.random_games",
+        lambda: Measure("games/s", _rate_of(_random_play(MAP, 20_000), 1), (ORIGINAL, 2_116)),
+    )
+    yield (
+        "tubstap.random_actions.skirmish",
+        lambda: Measure("unit actions/s", _rate_of(_random_play("skirmish", 10_000), 0), (f"{ORIGINAL} (6v6)", 121_000)),
+    )
+    yield (
+        "tubstap.random_actions.crossroads",
+        lambda: Measure("unit actions/s", _rate_of(_random_play("crossroads", 2_000), 0)),
+    )
+    yield (
+        "tubstap.muct_rollouts",
+        lambda: Measure("rollouts/s", _simulations("muct", 20_000), (ORIGINAL, 8_417)),
+    )
+    yield (
+        "tubstap.mcts200_ms",
+        lambda: Measure("ms", _milliseconds("mcts:sims=200"), (LI, 5_340), True, 21),
+    )
+    yield ("tubstap.gym_steps", lambda: Measure("steps/s", _gym_steps))
+    yield ("tubstap.aec_steps", lambda: Measure("steps/s", _aec_steps))
+    yield ("tubstap.vector_steps", lambda: Measure("steps/s", _vector_steps))
+    yield ("start.import_s", lambda: Measure("s", _import, None, True))
+    yield ("start.cold_compile_s", lambda: Measure("s", _cold_compile, None, True, 1))
+    yield ("start.warm_evaluate_s", lambda: Measure("s", _warm_start, None, True, 3))
+    yield ("tubstap.search_memory_mb", lambda: Measure("MB", _search_memory, None, True, 1))
+
+
+def row(name: str, measure: Measure) -> dict[str, Any]:
+    """The median of the runs, and how many times better that is than what it is compared with."""
+    value = median(measure.run() for _ in range(measure.runs))
+    than, ratio = None, None
+    if measure.than is not None:
+        than = f"{measure.than[0]}: {measure.than[1]:,}"
+        ratio = measure.than[1] / value if measure.smaller_is_better else value / measure.than[1]
+    return {"name": name, "value": value, "unit": measure.unit, "than": than, "ratio": ratio}
+
+
+def _text(entry: dict[str, Any]) -> str:
+    value = f"{entry['value']:,.0f}" if entry["value"] >= 1_000 else f"{entry['value']:.3g}"
+    against = f"{entry['ratio']:,.0f} times {entry['than']}" if entry["ratio"] else ""
+    return f"{entry['name']:36} {value:>14} {entry['unit']:15} {against}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure speeds, single thread, median of several runs.")
+    parser.add_argument("--only", metavar="PATTERN", default="*", help="names to measure, such as 'tubstap.*_steps'")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures into this file as well")
+    args = parser.parse_args()
+    chosen = [(name, make) for name, make in measures() if fnmatch(name, args.only) or args.only in name]
+    if not chosen:
+        names = ", ".join(name for name, _ in measures())
+        parser.error(f"--only {args.only}: no such figure; there are {names}")
+    entries = []
+    for name, make in chosen:
+        entries.append(row(name, make()))
+        print(_text(entries[-1]), flush=True)
+    if args.json:
+        beside = args.json.with_name(args.json.name + ".part")
+        beside.write_text(json.dumps(entries, indent=1) + "\n")
+        beside.replace(args.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Matches between agents: games, tournaments, tables, Elo."""
