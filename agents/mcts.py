@@ -160,6 +160,7 @@ class MctsPolicy(TreePolicy):
             minimax=True,
             prune=False,
             attack_chance=0.0,
+            sound=False,
             margin=0.0,
             plies=at_least("plies", plies, 1),
         )
@@ -168,19 +169,19 @@ class MctsPolicy(TreePolicy):
 
 # The contest's program, and what we found to be much stronger with the same simulations (docs/results/agents.md).
 MUCT_PRESETS: dict[str, dict[str, Any]] = {
-    "original": {"minimax_nodes": False, "attack_chance": 0.8, "margin": 0.0},
-    "strong": {"minimax_nodes": True, "attack_chance": 0.3, "margin": 0.5},
+    "original": {"minimax_nodes": False, "sound_attacks": False, "margin": 0.0},
+    "strong": {"minimax_nodes": True, "sound_attacks": True, "margin": 0.3},
 }
 
 
 class MuctPolicy(TreePolicy):
     """M-UCT: rollouts that like to attack, attacks without damage pruned, exploration by the log of all simulations.
 
-    preset: "strong" (the default) or "original", the program that won the contests, with three differences:
-    minimax_nodes: whether the opponent chooses at its own nodes (the original lets it play for us there);
-    attack_chance: how often a rollout attacks where it can (0.3; original 0.8); margin: how much of a rollout's
-    result is the material left at its end, not just who won (0.5; original 0). c, threshold: its constants;
-    sims, seconds: the budget of a decision; choose, reuse, plies: as for mcts.
+    preset: "original", the program that won the contests, or "strong" (the default), which differs from it in three
+    options: minimax_nodes: whether the opponent chooses at its own nodes (the original lets it play for us there);
+    sound_attacks: whether rollouts attack only where that takes no less than it costs; margin: how much of a
+    rollout's result is the material left at its end, not just who won (0.3; original 0). c, threshold,
+    attack_chance: its constants; sims, seconds: the budget of a decision; choose, reuse, plies: as for mcts.
     """
 
     def __init__(
@@ -190,10 +191,11 @@ class MuctPolicy(TreePolicy):
         seconds: float | None = None,
         preset: str = "strong",
         minimax_nodes: bool | None = None,
-        attack_chance: float | None = None,
+        sound_attacks: bool | None = None,
         margin: float | None = None,
         c: float = 0.15,
         threshold: int = 11,
+        attack_chance: float = 0.8,
         choose: str = "mean",
         reuse: bool = False,
         plies: int = _PLIES,
@@ -207,7 +209,8 @@ class MuctPolicy(TreePolicy):
             log_of_all=True,
             minimax=flag("minimax_nodes", known["minimax_nodes"] if minimax_nodes is None else minimax_nodes),
             prune=True,
-            attack_chance=share("attack_chance", known["attack_chance"] if attack_chance is None else attack_chance),
+            attack_chance=share("attack_chance", attack_chance),
+            sound=flag("sound_attacks", known["sound_attacks"] if sound_attacks is None else sound_attacks),
             margin=share("margin", known["margin"] if margin is None else margin),
             plies=at_least("plies", plies, 1),
         )

@@ -18,7 +18,7 @@ def _roll_each(root, rows, n, rounds, plies, rng, work, move, totals):
         for _ in range(rounds):
             work[0] = root[0]
             play(work[0], rows[i])
-            totals[i] += rollout(work[0], 0.0, 0.0, plies, rng, move)
+            totals[i] += rollout(work[0], 0.0, False, 0.0, plies, rng, move)
 
 
 class PmcPolicy(Policy):

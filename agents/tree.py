@@ -22,6 +22,7 @@ from sandtable.envs.game import (
     play,
     player,
     random_move,
+    sound_attack_move,
     strong_moves,
     unit_move,
 )
@@ -47,6 +48,8 @@ class Style(NamedTuple):
     attack_chance: float
     """In rollouts a random attack is played this often where there is one, else any move of a random unit;
     0: all moves are equally likely."""
+    sound: bool
+    """Only such attacks that take no less than they cost."""
     margin: float
     """The share of a rollout's result that is the material left at its end; the rest is who won."""
     plies: int
@@ -124,12 +127,17 @@ def _select(nodes, parent, chooser, simulations, c, log_of_all, rng):
 
 
 @jit
-def rollout(state, attack_chance, margin, plies, rng, move):
+def _attack(state, sound, rng, move):
+    return sound_attack_move(state, rng, move) if sound else attack_move(state, rng, move)
+
+
+@jit
+def rollout(state, attack_chance, sound, margin, plies, rng, move):
     """Play the state to its end by random moves, at most `plies`; the result for player 0 (see Style)."""
     while plies > 0 and not done(state):
         if attack_chance == 0.0:
             random_move(state, rng, move)
-        elif uniform(rng) >= attack_chance or not attack_move(state, rng, move):
+        elif uniform(rng) >= attack_chance or not _attack(state, sound, rng, move):
             unit_move(state, rng, move)
         play(state, move)
         plies -= 1
@@ -143,7 +151,7 @@ def simulate(nodes, used, root, simulations, style, rng, work, rows, path):
     It stops early when the next expansion might not fit into `nodes`, or a path into `path`: both must then be
     made larger. root, work (1,): the root's state and room for another; rows (most moves, length) int16.
     """
-    c, threshold, log_of_all, minimax, prune, attack_chance, margin, plies = style
+    c, threshold, log_of_all, minimax, prune, attack_chance, sound, margin, plies = style
     us = player(root[0])
     for ran in range(simulations):
         if used + len(rows) > len(nodes):
@@ -165,7 +173,7 @@ def simulate(nodes, used, root, simulations, style, rng, work, rows, path):
             depth += 1
             path[depth] = node
             play(state, nodes[node].move)
-        result = rollout(state, attack_chance, margin, plies, rng, rows[0])
+        result = rollout(state, attack_chance, sound, margin, plies, rng, rows[0])
         for i in range(depth + 1):
             nodes[path[i]].visits += 1
             nodes[path[i]].total += result

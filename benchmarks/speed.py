@@ -195,7 +195,7 @@ def measures() -> Iterator[tuple[str, Callable[[], Measure]]]:
     )
     yield (
         "tubstap.random_actions.skirmish",
-        lambda: Measure("unit actions/s", _rate_of(_random_play("skirmish", 10_000), 0), (f"{ORIGINAL} (6v6)", 121_000)),
+        lambda: Measure("unit actions/s", _rate_of(_random_play("skirmish", 10_000), 0), (f"{ORIGINAL}, 6v6", 121_000)),
     )
     yield (
         "tubstap.random_actions.crossroads",

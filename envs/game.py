@@ -49,6 +49,9 @@ def random_move(state, rng, move): ...  # a legal move, all equally likely
 def attack_move(state, rng, move): ...  # a random attack, if there is one; whether there was
 
 
+def sound_attack_move(state, rng, move): ...  # the same among attacks that take no less than they cost
+
+
 def unit_move(state, rng, move): ...  # any move of a random unit
 
 

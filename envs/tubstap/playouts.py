@@ -8,21 +8,42 @@ from sandtable.envs import game
 from sandtable.envs.bitboard import count, empty, is_empty, lowest, nth, without_lowest
 from sandtable.envs.jit import answer, jit
 from sandtable.envs.randomness import below
-from sandtable.envs.tubstap.rules import active_units, attack_cells, is_tubstap, lowest_slot, may_hurt, reach, targets
+from sandtable.envs.tubstap.rules import (
+    active_units,
+    attack_cells,
+    exchange,
+    is_tubstap,
+    lowest_slot,
+    may_hurt,
+    reach,
+    targets,
+)
 from sandtable.envs.tubstap.state import NOBODY
 
 _ONE = np.uint32(1)
 
 
 @jit
-def count_attacks(state, slot, reachable):
-    """How many attacks the unit has."""
+def _wanted(state, slot, target, sound):
+    """Whether an attack is legal and, if only sound ones are wanted, takes something and no less than it costs
+    (on the terrain where the attacker stands now)."""
+    if not may_hurt(state, state.kind[slot], state.kind[target]):
+        return False
+    if not sound:
+        return True
+    hit, counter = exchange(state, slot, state.cell[slot], target)
+    return hit > 0.0 and hit >= counter
+
+
+@jit
+def count_attacks(state, slot, reachable, sound):
+    """How many attacks, or sound ones, the unit has."""
     n = 0
     hostile = targets(state, slot, reachable)
     while not is_empty(hostile):
         cell = lowest(hostile)
         hostile = without_lowest(hostile)
-        if may_hurt(state, state.kind[slot], state.kind[state.at[cell]]):
+        if _wanted(state, slot, np.int64(state.at[cell]), sound):
             n += count(attack_cells(state, slot, reachable, cell))
     return n
 
@@ -35,14 +56,14 @@ def set_move(move, slot, cell, target):
 
 
 @jit
-def _nth_attack(state, slot, reachable, n, move):
-    """Write the unit's n-th attack into move."""
+def _nth_attack(state, slot, reachable, sound, n, move):
+    """Write the unit's n-th attack, or sound one, into move."""
     hostile = targets(state, slot, reachable)
     while not is_empty(hostile):
         cell = lowest(hostile)
         hostile = without_lowest(hostile)
         target = np.int64(state.at[cell])
-        if may_hurt(state, state.kind[slot], state.kind[target]):
+        if _wanted(state, slot, target, sound):
             cells = attack_cells(state, slot, reachable, cell)
             here = count(cells)
             if n < here:
@@ -58,7 +79,7 @@ def _nth_move(state, slot, reachable, n, move):
     if n < quiet:
         set_move(move, slot, nth(reachable, n), NOBODY)
     else:
-        _nth_attack(state, slot, reachable, n - quiet, move)
+        _nth_attack(state, slot, reachable, False, n - quiet, move)
 
 
 @jit
@@ -75,7 +96,7 @@ def random_move(state, rng, move):
         slot = lowest_slot(units)
         units &= units - _ONE
         reachable = reach(state, slot)
-        n = count(reachable) + count_attacks(state, slot, reachable)
+        n = count(reachable) + count_attacks(state, slot, reachable, False)
         total += n
         if total == n or below(rng, total) < n:
             chosen, chosen_moves, chosen_reach = slot, n, reachable
@@ -83,8 +104,8 @@ def random_move(state, rng, move):
 
 
 @jit
-def attack_move(state, rng, move):
-    """Any attack of any unit, all equally likely; whether there is one."""
+def _any_attack(state, sound, rng, move):
+    """Write any attack (or sound one) of any unit into move, all equally likely; whether there is one."""
     total = 0
     chosen, chosen_attacks = -1, 0
     chosen_reach = empty(state.boards)
@@ -93,13 +114,23 @@ def attack_move(state, rng, move):
         slot = lowest_slot(units)
         units &= units - _ONE
         reachable = reach(state, slot)
-        n = count_attacks(state, slot, reachable)
+        n = count_attacks(state, slot, reachable, sound)
         total += n
         if n and (total == n or below(rng, total) < n):
             chosen, chosen_attacks, chosen_reach = slot, n, reachable
     if total:
-        _nth_attack(state, chosen, chosen_reach, below(rng, chosen_attacks), move)
+        _nth_attack(state, chosen, chosen_reach, sound, below(rng, chosen_attacks), move)
     return total > 0
+
+
+@jit
+def attack_move(state, rng, move):
+    return _any_attack(state, False, rng, move)
+
+
+@jit
+def sound_attack_move(state, rng, move):
+    return _any_attack(state, True, rng, move)
 
 
 @jit
@@ -124,9 +155,11 @@ def unit_move(state, rng, move):
     units = active_units(state)
     slot = nth_slot(units, below(rng, count_slots(units)))
     reachable = reach(state, slot)
-    _nth_move(state, slot, reachable, below(rng, count(reachable) + count_attacks(state, slot, reachable)), move)
+    n = count(reachable) + count_attacks(state, slot, reachable, False)
+    _nth_move(state, slot, reachable, below(rng, n), move)
 
 
 answer(game.random_move, is_tubstap, random_move)
 answer(game.attack_move, is_tubstap, attack_move)
+answer(game.sound_attack_move, is_tubstap, sound_attack_move)
 answer(game.unit_move, is_tubstap, unit_move)
