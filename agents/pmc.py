@@ -49,6 +49,4 @@ class PmcPolicy(Policy):
 
     def _roll(self, root: np.ndarray, rows: np.ndarray, n: int, rng: np.ndarray, totals: np.ndarray) -> int:
         work, move = root.copy(), np.empty(self.game.move_length, np.int16)
-        return self.budget.spend(
-            lambda rounds: _roll_each(root, rows, n, rounds, self._plies, rng, work, move, totals)
-        )
+        return self.budget.spend(lambda rounds: _roll_each(root, rows, n, rounds, self._plies, rng, work, move, totals))

@@ -224,15 +224,18 @@ def neighbours(context, board):
 
 @intrinsic
 def _low_word(context, board):
-    return types.uint64(board), lambda context, builder, sig, args: (
-        builder.trunc(args[0], _WORD) if board.words > 1 else args[0]
-    )
+    return types.uint64(
+        board
+    ), lambda context, builder, sig, args: builder.trunc(args[0], _WORD) if board.words > 1 else args[0]
 
 
 @intrinsic
 def _drop_word(context, board):
-    return board(board), lambda context, builder, sig, args: (
-        builder.lshr(args[0], ir.Constant(board.bits, 64)) if board.words > 1 else ir.Constant(board.bits, 0)
+    return (
+        board(board),
+        lambda context, builder, sig, args: (
+            builder.lshr(args[0], ir.Constant(board.bits, 64)) if board.words > 1 else ir.Constant(board.bits, 0)
+        ),
     )
 
 

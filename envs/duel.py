@@ -6,6 +6,7 @@ same thing step by step: whatever is random in a game is drawn from that game's 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -89,6 +90,8 @@ class Duel:
         self.states = np.zeros(n, game.dtype)
         self.sides = np.zeros(n, np.int64)
         """Whose rewards and observations are given: the side played from outside, or the mover."""
+        self.watch: Callable[[State, np.ndarray, State], None] | None = None
+        """Told of every move in the first game: the state before, the move, the state after."""
         self._rngs = seeds_from(None, n)
         self._all = np.arange(n)
         if opponent is not None:
@@ -139,8 +142,8 @@ class Duel:
         while n := _waiting(self.states, which, self.sides, room):
             waiting = room[:n]
             rows = self.opponent.act(self.states[waiting], self.words(waiting)).moves
-            allowed = np.empty(n, np.bool_)
-            if not _play_legal(self.states, waiting, rows, allowed):
+            allowed, all_legal = self._play(waiting, rows)
+            if not all_legal:
                 i = int(np.flatnonzero(~allowed)[0])
                 raise ValueError(f"the opponent's move: {self.game.why_illegal(self.states[waiting[i]], rows[i])}")
 
@@ -157,8 +160,7 @@ class Duel:
             rows = self.codec.moves(self.states[which], actions[which])
         if self.on_illegal == "raise":
             self._refuse_illegal(which, rows)
-        allowed = np.empty(len(which), np.bool_)
-        all_legal = _play_legal(self.states, which, rows, allowed)
+        allowed, all_legal = self._play(which, rows)
         if self.opponent is not None:
             self._answer(which if all_legal else which[allowed])
         _judge(self.states, which, self.sides, rewards, over)
@@ -170,6 +172,15 @@ class Duel:
             running = which[~over[which]]
             self.sides[running] = self.game.player(self.states[running])
         return rewards, over, illegal
+
+    def _play(self, which: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, bool]:
+        """Play the rows that are legal; which those are, and whether all of them."""
+        allowed = np.empty(len(which), np.bool_)
+        before: Any = self.states[0].copy() if self.watch else None
+        all_legal = _play_legal(self.states, which, rows, allowed)
+        if self.watch and len(which) and which[0] == 0 and allowed[0]:
+            self.watch(before, rows[0], self.states[0])
+        return allowed, all_legal
 
     def _refuse_illegal(self, which: np.ndarray, rows: np.ndarray) -> None:
         allowed = self.game.legal(self.states[which], rows)

@@ -31,10 +31,7 @@ _FORGET_AFTER_DAYS = 30
 def _compiled_sources() -> list[Path]:
     package = Path(__file__).resolve().parent.parent
     return sorted(
-        path
-        for room in _ROOMS
-        for path in (package / room).rglob("*.py")
-        if b"sandtable.envs.jit" in path.read_bytes()
+        path for room in _ROOMS for path in (package / room).rglob("*.py") if b"sandtable.envs.jit" in path.read_bytes()
     )
 
 

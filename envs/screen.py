@@ -25,16 +25,17 @@ class Screen:
         self._window = Window(f"sandtable: {game.name}") if render_mode == "human" else None
         self._last: tuple[State, np.ndarray] | None = None
 
-    def clear(self) -> None:
-        """Forget the last move: a new game begins."""
+    def start(self, state: State) -> None:
+        """A game begins at this state."""
         self._last = None
+        self._update(state)
 
-    def remember(self, before: State, move: np.ndarray) -> None:
-        """Mark this move, played in the state `before`, from now on."""
-        self._last = (before, move)
+    def see(self, before: State, move: np.ndarray, state: State) -> None:
+        """A move was played; it is marked from now on."""
+        self._last = (before, move.copy())
+        self._update(state)
 
-    def update(self, state: State) -> None:
-        """Bring an open window up to date."""
+    def _update(self, state: State) -> None:
         if self.mode == "human":
             self.render(state)
 

@@ -1,4 +1,4 @@
-"""What stands behind evaluate.py: options in, a tournament, a table out.
+"""What stands behind evaluate.py and train.py: options in, a tournament or a trainer, a table out.
 
 Everything that is wrong with the options is told in one line, with exit code 2, before a game is played.
 """
@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -229,3 +230,20 @@ def _key_and_value(text: str) -> tuple[str, Any]:
     if not equals or not key.isidentifier() or not value:
         raise argparse.ArgumentTypeError(f"{text!r} should be KEY=VALUE")
     return key, read_value(value)
+
+
+def train(argv: Sequence[str] | None = None) -> int:
+    """Train an agent. Returns the exit code."""
+    from sandtable.agents.registry import agent_names
+    from sandtable.names import unknown_name
+    from sandtable.training import TRAINERS
+
+    parser = _Parser(prog="train.py", description="Train an agent.")
+    parser.add_argument("--agent", required=True, metavar="NAME", help="which agent to train")
+    args, rest = parser.parse_known_args(argv)
+    if args.agent in TRAINERS:
+        module, function = TRAINERS[args.agent].split(":")
+        return getattr(import_module(module), function)(rest)
+    if args.agent in agent_names():
+        parser.error(f"the agent {args.agent!r} needs no training; trained are: {', '.join(TRAINERS) or 'none yet'}")
+    parser.error(unknown_name("agent", args.agent, [*agent_names(), *TRAINERS]))

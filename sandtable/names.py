@@ -15,7 +15,7 @@ def unknown_name(what: str, given: object, valid: Iterable[str]) -> str:
 
 
 def split_spec(spec: str) -> tuple[str, dict[str, bool | int | float | str]]:
-    """"mcts:sims=200,reuse=true" → ("mcts", {"sims": 200, "reuse": True}). Values are numbers, booleans or text."""
+    """ "mcts:sims=200,reuse=true" → ("mcts", {"sims": 200, "reuse": True}). Values are numbers, booleans or text."""
     name, colon, rest = spec.partition(":")
     options: dict[str, bool | int | float | str] = {}
     if colon and not rest.strip():

@@ -45,9 +45,7 @@ def maps(draw: Any, max_side: int = 8, max_units: int = 4) -> Map:
     rows = [draw(st.lists(st.integers(0, 6), min_size=width, max_size=width)) for _ in range(height)]
     most = min(max_units, width * height // 2)
     teams = [0] * draw(st.integers(1, most)) + [1] * draw(st.integers(1, most))
-    cells = draw(
-        st.lists(st.integers(0, width * height - 1), min_size=len(teams), max_size=len(teams), unique=True)
-    )
+    cells = draw(st.lists(st.integers(0, width * height - 1), min_size=len(teams), max_size=len(teams), unique=True))
     units = []
     for team, cell in zip(draw(st.permutations(teams)), cells, strict=True):
         y, x = divmod(cell, width)
@@ -102,6 +100,4 @@ def _action(draw: Any, team: int, map: Map) -> RecordedAction:
         return action
     target = draw(st.sampled_from([i for i, unit in enumerate(map.units) if unit.team != team]))
     lost = st.integers(0, 10) | st.floats(0, 10)
-    return replace(
-        action, target=target, attack_x=draw(xs), attack_y=draw(ys), damage=draw(lost), counter=draw(lost)
-    )
+    return replace(action, target=target, attack_x=draw(xs), attack_y=draw(ys), damage=draw(lost), counter=draw(lost))

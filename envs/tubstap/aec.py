@@ -13,9 +13,9 @@ from pettingzoo.utils import wrappers
 
 from sandtable.encoders.features.observation import row
 from sandtable.envs.screen import FPS, RENDER_MODES, Screen
-from sandtable.envs.tubstap.gym import Table, fitting_state, refuse_unknown
 from sandtable.envs.tubstap.position import Map
 from sandtable.envs.tubstap.rulesets import Rules
+from sandtable.envs.tubstap.table import Table, fitting_state, refuse_unknown
 from sandtable.envs.tubstap.tables import TEAMS
 
 
@@ -53,6 +53,8 @@ class raw_env(AECEnv):
         self.observation_spaces = {agent: deepcopy(table.observer.space) for agent in TEAMS}
         self.render_mode = render_mode
         self._screen = Screen(self.game, render_mode)
+        if render_mode is not None:
+            self._duel.watch = self._screen.see
 
     def observation_space(self, agent: str) -> gymnasium.Space:
         return self.observation_spaces[agent]
@@ -68,7 +70,6 @@ class raw_env(AECEnv):
             self._duel.start_from(fitting_state(self.game, options["position"]))
         else:
             self._duel.start()
-        self._screen.clear()
         self.agents = list(TEAMS)
         self.rewards = dict.fromkeys(TEAMS, 0.0)
         self._cumulative_rewards = dict.fromkeys(TEAMS, 0.0)
@@ -76,7 +77,7 @@ class raw_env(AECEnv):
         self.truncations = dict.fromkeys(TEAMS, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in TEAMS}
         self.agent_selection = TEAMS[self._duel.sides[0]]
-        self._screen.update(self._duel.states[0])
+        self._screen.start(self._duel.states[0])
 
     def observe(self, agent: str) -> Any:
         """What the agent sees. Its mask, which stands in infos from now on, is all zero unless it is to move."""
@@ -93,11 +94,7 @@ class raw_env(AECEnv):
         if not self.action_spaces[agent].contains(action):
             raise ValueError(f"action {action!r} is not in {self.action_spaces[agent]}")
         mover = self._duel.sides[0]
-        actions = np.array([action], np.int64)
-        before = self._duel.states.copy() if self.render_mode else None
-        rewards, over, illegal = self._duel.step(actions)
-        if before is not None and not illegal[0]:
-            self._screen.remember(before[0], self.codec.moves(before, actions)[0])
+        rewards, over, illegal = self._duel.step(np.array([action], np.int64))
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {"illegal_action": True} if illegal[0] else {}
         self.rewards = {TEAMS[mover]: float(rewards[0]), TEAMS[1 - mover]: -float(rewards[0])}
@@ -105,7 +102,6 @@ class raw_env(AECEnv):
             self.terminations = dict.fromkeys(TEAMS, True)
         self.agent_selection = TEAMS[self._duel.sides[0]]
         self._accumulate_rewards()
-        self._screen.update(self._duel.states[0])
 
     def render(self) -> Any:
         return self._screen.render(self._duel.states[0])

@@ -17,13 +17,16 @@ from sandtable.envs.tubstap.records import Record, RecordedAction, RecordedTurn,
 from sandtable.envs.tubstap.render import LastMove, draw, to_ansi
 from sandtable.envs.tubstap.rules import exchange_of, settle_new
 from sandtable.envs.tubstap.rulesets import Rules, make_rules
-from sandtable.envs.tubstap.sources import Source, make_source
+from sandtable.envs.tubstap.sources import SOURCE_OPTIONS, Source, make_source
 from sandtable.envs.tubstap.state import MOVE_LENGTH, NOBODY, SLOTS, pack, state_dtype, unpack
 from sandtable.envs.tubstap.tables import MAX_SIDE, MAX_UNITS, TEAMS, UNIT_NAMES
 from sandtable.envs.tubstap.validity import position_faults
+from sandtable.names import unknown_name
 
 _MOVE, _MOVE_AND_ATTACK = 1, 2  # types of action in a game record
 _RULE_OPTIONS = tuple(field.name for field in fields(Rules))
+OPTIONS = (*_RULE_OPTIONS, *SOURCE_OPTIONS)
+"""The names of single options, beside map and rules."""
 
 
 class Tubstap(Game):
@@ -44,6 +47,9 @@ class Tubstap(Game):
     def __init__(
         self, map: str | Path | Map | Source = "li-symmetric", rules: str | Rules = "official", **options: Any
     ) -> None:
+        for name in options:
+            if name not in OPTIONS:
+                raise ValueError(unknown_name("option of tubstap", name, ("map", "rules", *OPTIONS)))
         source_options = {name: value for name, value in options.items() if name not in _RULE_OPTIONS}
         self.rules = make_rules(rules, **{k: v for k, v in options.items() if k not in source_options})
         self.source = make_source(map, **source_options)
@@ -160,9 +166,7 @@ class Tubstap(Game):
     def picture(self, state: State, move: tuple[State, np.ndarray] | None = None) -> np.ndarray:
         return draw(self.position(state), self.last_move(*move) if move else None)
 
-    def record(
-        self, states: list[Any], moves: list[np.ndarray], names: tuple[str, str], date: str
-    ) -> str:
+    def record(self, states: list[Any], moves: list[np.ndarray], names: tuple[str, str], date: str) -> str:
         turns: list[RecordedTurn] = []
         for state, move in zip(states, moves, strict=True):
             turn, action = int(_record(state)["turn"]), self._recorded(state, move)

@@ -2,76 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 
-from sandtable.encoders.features.observation import Observer, row
-from sandtable.envs.duel import ON_ILLEGAL, Duel
+from sandtable.encoders.features.observation import row
 from sandtable.envs.screen import FPS, RENDER_MODES, Screen
-from sandtable.envs.tubstap.actions import ActionCodec
 from sandtable.envs.tubstap.game import Tubstap
 from sandtable.envs.tubstap.position import Map
 from sandtable.envs.tubstap.rulesets import Rules
+from sandtable.envs.tubstap.table import Table, fitting_state, refuse_unknown
 from sandtable.envs.tubstap.tables import TEAMS
 from sandtable.names import unknown_name
 
-_MAP_OPTIONS = ("rollouts",)  # of li-local-search
 _RUNNING = np.zeros(1, np.bool_)
-
-
-class Table:
-    """A game with its actions and observations, as every environment of TUBSTAP sets it up."""
-
-    def __init__(
-        self,
-        n: int,
-        map: str | Path | Map = "li-symmetric",
-        rules: str | Rules = "official",
-        observation: str = "graph",
-        opponent: Any = "random",
-        side: str = "red",
-        on_illegal: str = "forfeit",
-        **options: Any,
-    ) -> None:
-        one_of("side", side, (*TEAMS, "random"))
-        one_of("on_illegal", on_illegal, ON_ILLEGAL)
-        self.game = Tubstap(map=map, rules=rules, **options)
-        self.codec = ActionCodec(self.game)
-        self.observer = Observer(self.game, self.codec, observation)
-        self.action_space = spaces.Discrete(self.codec.n)
-        number = None if side == "random" else TEAMS.index(side)
-        self.duel = Duel(self.game, self.codec, n, _make_opponent(opponent), number, on_illegal)
-
-
-def refuse_unknown(options: dict[str, Any], environment: Callable[..., Any]) -> None:
-    """Refuse names that are options neither of the environment, nor of the rules or a source of maps."""
-    own = [name for name in signature(environment).parameters if name != "options"]
-    valid = [*own, *(field.name for field in fields(Rules)), *_MAP_OPTIONS]
-    for name in options:
-        if name not in valid:
-            raise ValueError(unknown_name("option", name, valid))
-
-
-def one_of(name: str, value: Any, valid: tuple[Any, ...]) -> None:
-    """Refuse an option's value that is none of the valid ones."""
-    if value not in valid:
-        raise ValueError(unknown_name(name, value, [str(v) for v in valid]))
-
-
-def _make_opponent(opponent: Any) -> Any:
-    if opponent is None:
-        return None
-    # The one late look-up: environments know nothing of agents but their registry.
-    from sandtable.agents.registry import make_agent
-
-    return make_agent(opponent)
 
 
 class TubstapEnv(gymnasium.Env):
@@ -107,6 +53,8 @@ class TubstapEnv(gymnasium.Env):
         self.action_space, self.observation_space = table.action_space, table.observer.space
         self.render_mode = render_mode
         self._screen = Screen(self.game, render_mode)
+        if render_mode is not None:
+            self._duel.watch = self._screen.see
         self._mask = np.zeros(self.codec.n, np.int8)
         self._over = True
 
@@ -120,7 +68,6 @@ class TubstapEnv(gymnasium.Env):
         super().reset(seed=seed)
         if seed is not None:
             self._duel.seed(0, seed)
-        self._screen.clear()
         self._over = True
         position = _position_option(options)
         if position is None:
@@ -128,6 +75,7 @@ class TubstapEnv(gymnasium.Env):
         else:
             self._duel.start_from(fitting_state(self.game, position))
         self._over = False
+        self._screen.start(self.state)
         return self._show(_RUNNING)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -135,11 +83,7 @@ class TubstapEnv(gymnasium.Env):
             raise gymnasium.error.ResetNeeded("the game is over: call reset() before step()")
         if not self.action_space.contains(action):
             raise ValueError(f"action {action!r} is not in {self.action_space}")
-        before = self._duel.states.copy() if self.render_mode else None
-        actions = np.array([action], np.int64)
-        rewards, over, illegal = self._duel.step(actions)
-        if before is not None and not illegal[0]:
-            self._screen.remember(before[0], self.codec.moves(before, actions)[0])
+        rewards, over, illegal = self._duel.step(np.array([action], np.int64))
         self._over = bool(over[0])
         observation, info = self._show(over)
         if illegal[0]:
@@ -159,22 +103,7 @@ class TubstapEnv(gymnasium.Env):
     def _show(self, over: np.ndarray) -> tuple[Any, dict[str, Any]]:
         observations, masks = self._observer.observe(self._duel.states, self._duel.sides, over)
         self._mask = masks[0]
-        self._screen.update(self.state)
         return row(observations, 0), {"action_mask": self._mask, "player": TEAMS[self._duel.sides[0]]}
-
-def fitting_state(game: Tubstap, text: str) -> np.void:
-    """The state of a position, which must fit the spaces of an environment of this game."""
-    state = game.from_text(text)
-    units = max(np.count_nonzero(side >= 0) for side in np.split(state["id"], 2))
-    size = (int(state["width"]), int(state["height"]))
-    if size != (game.width, game.height) or units > game.units_a_side:
-        raise ValueError(
-            f"the position has {size[0]}x{size[1]} cells and {units} units a side; this environment is made for "
-            f"{game.width}x{game.height} and at most {game.units_a_side}"
-        )
-    if state.dtype != game.dtype:
-        raise ValueError(f"the position's HP are not {game.rules.hp}, as the environment's are")
-    return state
 
 
 def _position_option(options: dict[str, Any] | None) -> str | None:

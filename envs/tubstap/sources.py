@@ -165,6 +165,8 @@ PAPER_MAPS = {"kimura-map01": _face_to_face(range(3, 5)), "kimura-map02": _face_
 
 _LOCAL_SEARCH = "li-local-search"
 _LOCAL_SEARCH_ROLLOUTS = 400  # the paper: 6,400
+SOURCE_OPTIONS = ("rollouts",)
+"""Options that some source of maps takes."""
 
 
 def map_files() -> dict[str, Path]:

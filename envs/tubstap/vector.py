@@ -10,9 +10,9 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from sandtable.envs.tubstap.gym import Table, refuse_unknown
 from sandtable.envs.tubstap.position import Map
 from sandtable.envs.tubstap.rulesets import Rules
+from sandtable.envs.tubstap.table import Table, refuse_unknown
 from sandtable.envs.tubstap.tables import TEAMS
 
 _NAMES = np.array(TEAMS, object)
