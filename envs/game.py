@@ -149,6 +149,8 @@ class Game(ABC):
     move_length: int
     max_moves: int
     """No state of this game, on whatever map, has more legal moves."""
+    setting: dict[str, str]
+    """What it was made with, for tables: "map" and "rules"."""
     record_suffix: str
     """The ending of files with game records."""
 

@@ -134,10 +134,10 @@ def _run(game: Game, args: argparse.Namespace) -> int:
     )
     if keeper.shown:
         print(keeper.shown)
-    print(_heading(args), end="\n\n")
+    print(_heading(game, args), end="\n\n")
     print(to_text(tournament), end="")
     sys.stdout.flush()
-    complete = all([keeper.report(), _write_json(tournament, args)])
+    complete = all([keeper.report(), _write_json(tournament, game, args)])
     if tournament.interrupted:
         print(f"interrupted after {len(tournament.games)} games", file=sys.stderr)
         return INTERRUPTED
@@ -181,13 +181,13 @@ class _Keeper:
         return not self._trouble
 
 
-def _write_json(tournament: Tournament, args: argparse.Namespace) -> bool:
+def _write_json(tournament: Tournament, game: Game, args: argparse.Namespace) -> bool:
     from sandtable.matches.files import write_whole
     from sandtable.matches.table import to_json
 
     if args.json is None:
         return True
-    setting = {"game": args.game, "map": args.map, "rules": args.rules, "options": dict(args.option)}
+    setting = {"game": args.game, **game.setting, "options": dict(args.option)}
     text = json.dumps(to_json(tournament, **setting, time_limit=args.time_limit), indent=2, ensure_ascii=False)
     try:
         write_whole(args.json, text + "\n")
@@ -197,11 +197,9 @@ def _write_json(tournament: Tournament, args: argparse.Namespace) -> bool:
     return True
 
 
-def _heading(args: argparse.Namespace) -> str:
+def _heading(game: Game, args: argparse.Namespace) -> str:
     """What was played, for the line above the table."""
-    parts = [args.game]
-    parts += [f"{name} {value}" for name, value in (("map", args.map), ("rules", args.rules)) if value is not None]
-    parts += [f"{key}={value}" for key, value in args.option]
+    parts = [args.game, f"map {game.setting['map']}", f"rules {game.setting['rules']}"]
     games = args.games + args.games % 2
     return f"{', '.join(parts)}: {games} games a pair, seed {args.seed}"
 

@@ -29,7 +29,7 @@ def test_a_tournament_from_the_command_line(tmp_path: Path) -> None:
     done = subprocess.run(
         [*COMMAND, *arguments, *files, "--workers", "2"], capture_output=True, text=True, cwd=tmp_path, check=True
     )
-    assert done.stdout.startswith("tubstap, map li-symmetric: 6 games a pair, seed 1\n")
+    assert done.stdout.startswith("tubstap, map li-symmetric, rules official: 6 games a pair, seed 1\n")
     table = json.loads((tmp_path / "table.json").read_text(encoding="utf-8"))
     assert table["map"] == "li-symmetric" and table["agents"] == ["greedy", "random"] and table["seed"] == 1
     (pair,) = table["pairs"]
@@ -60,7 +60,7 @@ def test_show_prints_the_first_game_and_odd_games_get_a_notice(capsys: pytest.Ca
 def test_options_reach_the_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     limits = ["--option", "turn_limit=2", "--option", "limit_means=draw", "--json", str(tmp_path / "t.json")]
     assert evaluate(["--agents", "random", "greedy", "--games", "4", "--workers", "0", *limits]) == 0
-    assert "tubstap, turn_limit=2, limit_means=draw: 4 games" in capsys.readouterr().out
+    assert "tubstap, map li-symmetric, rules official+turn_limit=2+limit_means=draw: 4 games" in capsys.readouterr().out
     table = json.loads((tmp_path / "t.json").read_text())
     assert table["pairs"][0]["draws"] == 4 and table["options"] == {"turn_limit": 2, "limit_means": "draw"}
 

@@ -16,10 +16,20 @@ from sandtable.envs.tubstap.position import Map, Position
 from sandtable.envs.tubstap.records import Record, RecordedAction, RecordedTurn, format_record
 from sandtable.envs.tubstap.render import LastMove, draw, to_ansi
 from sandtable.envs.tubstap.rules import exchange_of, settle_new
-from sandtable.envs.tubstap.rulesets import Rules, make_rules
+from sandtable.envs.tubstap.rulesets import Rules, make_rules, rules_text
 from sandtable.envs.tubstap.sources import SOURCE_OPTIONS, Source, make_source
 from sandtable.envs.tubstap.state import MOVE_LENGTH, NOBODY, SLOTS, pack, state_dtype, unpack
-from sandtable.envs.tubstap.tables import MAX_SIDE, MAX_UNITS, TEAMS, UNIT_NAMES
+from sandtable.envs.tubstap.tables import (
+    CANNON,
+    ENTRY_COST,
+    MAX_SIDE,
+    MAX_UNITS,
+    POWER,
+    TEAMS,
+    TERRAIN_NAMES,
+    UNIT_CLASS,
+    UNIT_NAMES,
+)
 from sandtable.envs.tubstap.validity import position_faults
 from sandtable.names import unknown_name
 
@@ -55,6 +65,10 @@ class Tubstap(Game):
         self.source = make_source(map, **source_options)
         self.width, self.height = self.source.width, self.source.height
         self.units_a_side = self.source.units_a_side
+        self.setting = {
+            "map": "a map" if isinstance(map, (Map, Source)) else str(map),
+            "rules": rules_text(self.rules),
+        }
         layout = layout_for(self.width, self.height)
         self.dtype = state_dtype(layout, self.rules.hp == "real")
 
@@ -92,7 +106,7 @@ class Tubstap(Game):
         slot = self._slot(record, unit, "unit")
         victim = NOBODY if target == -1 else self._slot(record, target, "target")
         if not (1 <= x <= record["width"] and 1 <= y <= record["height"]):
-            raise ValueError(f"({x}, {y}) is outside: x goes from 1 to {record['width']}, y to {record['height']}")
+            raise ValueError(f"({x}, {y}) is outside: {self._why_closed(record, x, y, slot)}")
         move = np.array([slot, (y - 1) * self._stride_of(record) + x - 1, victim], np.int16)
         if not self.legal(record, move):
             raise ValueError(self.why_illegal(record, move))
@@ -129,12 +143,46 @@ class Tubstap(Game):
             return f"{unit} is dead"
         if int(record["acted"]) >> slot & 1:
             return f"{unit} has acted already in this turn"
-        y, x = divmod(cell, self._stride_of(record))
-        mine = [self.decode(record, m) for m in self.moves(record) if m[0] == slot]
-        if victim == NOBODY or (x + 1, y + 1) not in {(m[1], m[2]) for m in mine}:
-            return f"{unit} cannot end its move on ({x + 1}, {y + 1})"
-        number = record["id"][victim] if 0 <= victim < SLOTS else None
-        return f"{unit} cannot attack unit {number} from ({x + 1}, {y + 1})"
+        reachable = {(x, y) for _, x, y, target in self._moves_of(record, slot) if target == -1}
+        _, x, y, _ = self.decode(record, np.array([slot, cell, NOBODY]))
+        if (x, y) not in reachable:
+            return f"{unit} cannot end its move on ({x}, {y}): {self._why_closed(record, x, y, slot)}"
+        return f"{unit} on ({x}, {y}) cannot attack {self._why_safe(record, slot, victim, (x, y))}"
+
+    def _moves_of(self, record: np.void, slot: int) -> list[tuple[int, int, int, int]]:
+        return [self.decode(record, move) for move in self.moves(record) if move[0] == slot]
+
+    def _why_closed(self, record: np.void, x: int, y: int, slot: int) -> str:
+        """Why the unit cannot end on a cell that it cannot end on."""
+        position = self.position(record)
+        if not (1 <= x <= position.map.width and 1 <= y <= position.map.height):
+            return f"x goes from 1 to {position.map.width}, y from 1 to {position.map.height}"
+        terrain = position.map.terrain[y - 1][x - 1]
+        if not ENTRY_COST[terrain][UNIT_CLASS[record["kind"][slot]]]:
+            return f"it cannot enter {TERRAIN_NAMES[terrain]}"
+        if any((other.x, other.y) == (x, y) and other.hp > 0 for other in position.map.units):
+            return "another unit stands there"
+        return "that is too far"
+
+    def _why_safe(self, record: np.void, slot: int, victim: int, cell: tuple[int, int]) -> str:
+        """Which target the unit cannot attack from the cell, and why."""
+        if not 0 <= victim < SLOTS or record["id"][victim] < 0:
+            return f"slot {victim}: there is no unit in it"
+        name = f"unit {record['id'][victim]} ({UNIT_NAMES[record['kind'][victim]]})"
+        kind, target_kind = record["kind"][slot], record["kind"][victim]
+        if victim // MAX_UNITS == slot // MAX_UNITS:
+            return f"{name}: it is of the same side"
+        if not int(record["alive"]) >> victim & 1:
+            return f"{name}: it is dead"
+        if not POWER[kind, target_kind] and not record["ineffective_attacks"]:
+            return f"{name}: {UNIT_NAMES[kind]} cannot hurt {UNIT_NAMES[target_kind]}"
+        if kind == CANNON and (slot, *cell) != self._place_of(record, slot):
+            return f"{name}: a cannon moves or fires, not both"
+        return f"{name}: it is out of range from there"
+
+    def _place_of(self, record: np.void, slot: int) -> tuple[int, int, int]:
+        y, x = divmod(int(record["cell"][slot]), self._stride_of(record))
+        return slot, x + 1, y + 1
 
     def describe(self, state: State, move: np.ndarray) -> str:
         record = _record(state)

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 from sandtable.envs.tubstap.blocks import shown
 from sandtable.envs.tubstap.position import Map, Position, Unit
-from sandtable.envs.tubstap.rulesets import Rules, make_rules, ruleset_name
+from sandtable.envs.tubstap.rulesets import Rules, make_rules, rules_text
 from sandtable.envs.tubstap.tables import MAX_SIDE, UNIT_LETTERS
 from sandtable.envs.tubstap.validity import position_faults
 from sandtable.names import unknown_name
@@ -210,7 +210,7 @@ def _text(position: Position) -> str:
         f"threshold{map.hp_threshold}",
         f"quiet{position.quiet}" if position.quiet else "",
         "hurt" if position.hurt else "",
-        f"rules={_rules_text(position.rules)}",
+        f"rules={rules_text(position.rules)}",
     ]
     return " ".join(field for field in fields if field)
 
@@ -224,10 +224,3 @@ def _unit_text(unit: Unit) -> str:
     hp = float(unit.hp)
     text = f"{TEAM_LETTERS[unit.team]}{UNIT_LETTERS[unit.kind]}{int(hp) if hp.is_integer() else repr(hp)}"
     return f"{text}@{unit.x},{unit.y}{'*' if unit.acted else ''}" if hp else text
-
-
-def _rules_text(rules: Rules) -> str:
-    name = ruleset_name(rules)
-    changes = {} if name else rules.changes()
-    values = {option: str(value).lower() for option, value in changes.items()}
-    return "+".join([name or "official", *(f"{option}={value}" for option, value in values.items())])

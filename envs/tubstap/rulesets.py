@@ -78,6 +78,9 @@ def make_rules(rules: str | Rules = "official", **options: Any) -> Rules:
     return replace(rules, **options)
 
 
-def ruleset_name(rules: Rules) -> str | None:
-    """The name under which exactly these rules are known, or None."""
-    return next((name for name, known in RULESETS.items() if known == rules), None)
+def rules_text(rules: Rules) -> str:
+    """The ruleset's name, or the official one's with options changed: official+hp=real+quiet_turns=20."""
+    for name, known in RULESETS.items():
+        if known == rules:
+            return name
+    return "+".join(["official", *(f"{option}={str(value).lower()}" for option, value in rules.changes().items())])
