@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-_FIRST_CHUNK = 32
+_FIRST_CHUNK = 4
 
 
 def at_least(name: str, value: Any, least: float, kind: type = int) -> Any:
@@ -47,6 +47,6 @@ class Budget:
             ran += chunk
             spent = time.perf_counter() - start
             # Never plan further than half of what is left, so that a slow stretch cannot overrun by much.
-            chunk = int(ran / spent * (self.seconds - spent) / 2)
+            chunk = min(int(ran / spent * (self.seconds - spent) / 2), 16 * ran)
             if chunk < 1 or ran == self.sims:
                 return ran

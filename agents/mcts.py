@@ -12,6 +12,7 @@ from sandtable.agents.tree import (
     Style,
     best_child,
     find,
+    forget_of,
     node_dtype,
     plant,
     root_visits,
@@ -35,9 +36,10 @@ class Tree:
         self.path = np.empty(_FIRST_PATH, np.int32)
         self.used = 0
 
-    def start(self, root: np.ndarray) -> None:
-        """Begin a new tree at the state root (1,)."""
-        self.root, self.work = root.copy(), root.copy()
+    def start(self, root: np.ndarray, rng: np.ndarray) -> None:
+        """Begin a new tree at the state root (1,), as far as a player can know it."""
+        self.root, self.work = root.copy(), np.concatenate([root, root])
+        forget_of(self.root, rng)
         self.used = plant(self.nodes)
 
     def go_on(self, root: np.ndarray) -> bool:
@@ -93,21 +95,21 @@ class TreePolicy(Policy):
         values = np.empty(len(states))
         visits: list[np.ndarray | None] = []
         for i in range(len(states)):
-            tree = self._tree(i, states[i : i + 1])
             rng = seeds[i : i + 1].copy()
+            tree = self._tree(i, states[i : i + 1], rng)
             self.budget.spend(lambda n, tree=tree, rng=rng: tree.grow(n, self.style, rng))  # type: ignore[misc]
             rows[i], values[i], counts = tree.decision(self._by_mean)
             visits.append(counts)
         return Decisions(rows, values, visits)
 
-    def _tree(self, i: int, root: np.ndarray) -> Tree:
+    def _tree(self, i: int, root: np.ndarray, rng: np.ndarray) -> Tree:
         """The tree for the i-th state of a batch: its last one where that has met the state, if wanted."""
         i = i if self._reuse else 0
         while len(self._trees) <= i:
             self._trees.append(Tree(self.game))
         tree = self._trees[i]
         if not (self._reuse and self._sound(tree, root) and tree.go_on(root)):
-            tree.start(root)
+            tree.start(root, rng)
         return tree
 
     def _sound(self, tree: Tree, root: np.ndarray) -> bool:
@@ -124,18 +126,20 @@ def flag(name: str, value: Any) -> bool:
 
 # What the papers say; Kimura gives no threshold, and prints the bound as √log(N / n), read here as √(log N / n).
 PRESETS: dict[str, dict[str, Any]] = {
-    "li2022": {"c": 2**0.5, "threshold": 0, "sims": 200},
-    "kimura2020": {"c": 1.0, "threshold": 10, "sims": 2_000},
+    "li2022": {"c": 2**0.5, "threshold": 0, "roll_all": False, "plies": _PLIES, "sims": 200},
+    "kimura2020": {"c": 1.0, "threshold": 10, "roll_all": False, "plies": _PLIES, "sims": 2_000},
+    "soares2025": {"c": 2**0.5, "threshold": 0, "roll_all": True, "plies": 25, "sims": 6_000},
 }
 
 
 class MctsPolicy(TreePolicy):
     """UCT with uniform random rollouts to the end of the game.
 
-    preset: "li2022" (the default: √2, every node reached gets all its children) or "kimura2020" (UCB1, a node gets
-    children past a threshold of visits, 2,000 simulations); c, threshold: single constants changed; sims,
-    seconds: the budget of a decision; choose: "visits" or "mean"; reuse: keep the tree for the next move;
-    plies: the longest rollout.
+    preset: "li2022" (the default: √2, every node reached gets all its children), "kimura2020" (UCB1, a node gets
+    children past a threshold of visits, 2,000 simulations) or "soares2025" (all children of a new node are rolled out
+    at once, for at most 25 moves; 300 such rounds of 20); c, threshold, roll_all, plies (the longest rollout): single
+    constants changed; sims, seconds: the budget of a decision; choose: "visits" or "mean"; reuse: keep the tree for
+    the next move.
     """
 
     def __init__(
@@ -146,9 +150,10 @@ class MctsPolicy(TreePolicy):
         preset: str = "li2022",
         c: float | None = None,
         threshold: int | None = None,
+        roll_all: bool | None = None,
+        plies: int | None = None,
         choose: str = "visits",
         reuse: bool = False,
-        plies: int = _PLIES,
     ) -> None:
         if preset not in PRESETS:
             raise ValueError(unknown_name("preset", preset, PRESETS))
@@ -162,7 +167,8 @@ class MctsPolicy(TreePolicy):
             attack_chance=0.0,
             sound=False,
             margin=0.0,
-            plies=at_least("plies", plies, 1),
+            roll_all=flag("roll_all", known["roll_all"] if roll_all is None else roll_all),
+            plies=at_least("plies", known["plies"] if plies is None else plies, 1),
         )
         super().__init__(style, Budget(sims, seconds, known["sims"]), choose, reuse)
 
@@ -212,6 +218,7 @@ class MuctPolicy(TreePolicy):
             attack_chance=share("attack_chance", attack_chance),
             sound=flag("sound_attacks", known["sound_attacks"] if sound_attacks is None else sound_attacks),
             margin=share("margin", known["margin"] if margin is None else margin),
+            roll_all=False,
             plies=at_least("plies", plies, 1),
         )
         super().__init__(style, Budget(sims, seconds, 2_000), choose, reuse)

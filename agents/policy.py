@@ -47,7 +47,11 @@ class Policy(ABC):
         seeds (n,) uint64: the randomness of each decision, for callers that must not depend on how states
         are batched; drawn from the policy's own generator when not given.
         """
+        if getattr(self, "game", None) is None:
+            raise RuntimeError(f"{type(self).__name__} is bound to no game yet: call reset(game, seed) first")
         states = np.atleast_1d(np.asarray(states))
+        if self.game.done(states).any():
+            raise ValueError("there is nothing to decide: a state given to act() is over")
         if seeds is None:
             seeds = self._rng.integers(0, 2**64, len(states), np.uint64)
         return self.decide(states, seeds)

@@ -14,6 +14,7 @@ _AGENTS: dict[str, str | Callable[..., Policy]] = {
     "random": "sandtable.agents.simple:RandomPolicy",
     "greedy": "sandtable.agents.simple:GreedyPolicy",
     "pmc": "sandtable.agents.pmc:PmcPolicy",
+    "ga": "sandtable.agents.ga:GaPolicy",
     "mcts": "sandtable.agents.mcts:MctsPolicy",
     "muct": "sandtable.agents.mcts:MuctPolicy",
 }

@@ -15,6 +15,7 @@ import numpy as np
 from sandtable.envs.game import (
     attack_move,
     done,
+    forget,
     key,
     material,
     moves,
@@ -52,6 +53,8 @@ class Style(NamedTuple):
     """Only such attacks that take no less than they cost."""
     margin: float
     """The share of a rollout's result that is the material left at its end; the rest is who won."""
+    roll_all: bool
+    """A node that gets children rolls out each of them at once."""
     plies: int
     """A rollout stops after so many moves, as a draw unless the game says otherwise."""
 
@@ -145,15 +148,30 @@ def rollout(state, attack_chance, sound, margin, plies, rng, move):
 
 
 @jit
+def forget_of(root, rng):
+    """Replace in root (1,) what no player can know."""
+    forget(root[0], rng)
+
+
+@jit
+def _back_up(nodes, path, depth, result):
+    """Tell all nodes of a path about a result."""
+    for i in range(depth + 1):
+        nodes[path[i]].visits += 1
+        nodes[path[i]].total += result
+
+
+@jit
 def simulate(nodes, used, root, simulations, style, rng, work, rows, path):
-    """Grow the tree by so many simulations; (simulations that were run, nodes in use).
+    """Grow the tree by at least so many simulations; (simulations that were run, nodes in use).
 
     It stops early when the next expansion might not fit into `nodes`, or a path into `path`: both must then be
-    made larger. root, work (1,): the root's state and room for another; rows (most moves, length) int16.
+    made larger. root (1,): the root's state; work (2,): room for states; rows (most moves, length) int16.
     """
-    c, threshold, log_of_all, minimax, prune, attack_chance, sound, margin, plies = style
+    c, threshold, log_of_all, minimax, prune, attack_chance, sound, margin, roll_all, plies = style
     us = player(root[0])
-    for ran in range(simulations):
+    ran = 0
+    while ran < simulations:
         if used + len(rows) > len(nodes):
             return ran, used
         work[0] = root[0]
@@ -168,16 +186,24 @@ def simulate(nodes, used, root, simulations, style, rng, work, rows, path):
                     break
                 used = _expand(nodes, used, node, state, prune, rows)
                 grown = True
+                if roll_all:
+                    break
             chooser = nodes[node].player if minimax else us
             node = _select(nodes, node, chooser, nodes[0].visits, c, log_of_all, rng)
             depth += 1
             path[depth] = node
             play(state, nodes[node].move)
-        result = rollout(state, attack_chance, sound, margin, plies, rng, rows[0])
-        for i in range(depth + 1):
-            nodes[path[i]].visits += 1
-            nodes[path[i]].total += result
-    return simulations, used
+        if grown and roll_all:
+            for child in range(nodes[node].first, nodes[node].first + nodes[node].count):
+                work[1] = state
+                play(work[1], nodes[child].move)
+                path[depth + 1] = child
+                _back_up(nodes, path, depth + 1, rollout(work[1], attack_chance, sound, margin, plies, rng, rows[0]))
+            ran += nodes[node].count
+        else:
+            _back_up(nodes, path, depth, rollout(state, attack_chance, sound, margin, plies, rng, rows[0]))
+            ran += 1
+    return ran, used
 
 
 @jit

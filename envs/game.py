@@ -37,6 +37,9 @@ def play(state, move): ...  # play the move in place
 def done(state): ...  # is it over
 
 
+def forget(state, rng): ...  # replace by chance what no player can know (coins to come); searches look no further
+
+
 def outcome(state): ...  # for player 0, in [-1, 1]; 0 while nobody has won
 
 
@@ -56,6 +59,18 @@ def unit_move(state, rng, move): ...  # any move of a random unit
 
 
 def greedy_move(state, rng, move): ...  # the move of a simple hand-written player
+
+
+def plan_length(state): ...  # how many numbers a side's plan for a turn has
+
+
+def random_plan(state, side, rng, plan): ...  # write a random plan of the side
+
+
+def plan_move(state, plan, move): ...  # the next move by a plan of the player to move, made legal
+
+
+def play_plans(state, mine, theirs, rng, move): ...  # play the mover's turn and the other side's, by their plans
 
 
 def key(state): ...  # uint64, equal for equal states

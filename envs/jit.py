@@ -100,6 +100,16 @@ def answer(question: Callable[..., Any], of: Callable[[Any], bool], body: Any) -
         ("state",): lambda state: (lambda state: body(state)) if of(state) else None,
         ("state", "out"): lambda state, out: (lambda state, out: body(state, out)) if of(state) else None,
         ("state", "move"): lambda state, move: (lambda state, move: body(state, move)) if of(state) else None,
+        ("state", "rng"): lambda state, rng: (lambda state, rng: body(state, rng)) if of(state) else None,
+        ("state", "plan", "move"): lambda state, plan, move: (
+            (lambda state, plan, move: body(state, plan, move)) if of(state) else None
+        ),
+        ("state", "side", "rng", "plan"): lambda state, side, rng, plan: (
+            (lambda state, side, rng, plan: body(state, side, rng, plan)) if of(state) else None
+        ),
+        ("state", "mine", "theirs", "rng", "move"): lambda state, mine, theirs, rng, move: (
+            (lambda state, mine, theirs, rng, move: body(state, mine, theirs, rng, move)) if of(state) else None
+        ),
         ("state", "rng", "move"): lambda state, rng, move: (
             (lambda state, rng, move: body(state, rng, move)) if of(state) else None
         ),

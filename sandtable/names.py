@@ -9,7 +9,7 @@ from difflib import get_close_matches
 def unknown_name(what: str, given: object, valid: Iterable[str]) -> str:
     """The text of an error about the name `given`, which should have been one of `valid`."""
     names = sorted(valid)
-    near = get_close_matches(str(given), names, n=1, cutoff=0.5)
+    near = get_close_matches(str(given), names, n=1, cutoff=0.6)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return f"unknown {what} {given!r}{hint}; valid: {', '.join(names) or 'none'}"
 

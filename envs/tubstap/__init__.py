@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from sandtable.envs.tubstap.position import Map as Map
     from sandtable.envs.tubstap.position import Position as Position
     from sandtable.envs.tubstap.position import Unit as Unit
+    from sandtable.envs.tubstap.records import format_record as format_record
     from sandtable.envs.tubstap.records import load_record as load_record
     from sandtable.envs.tubstap.records import parse_record as parse_record
+    from sandtable.envs.tubstap.records import save_record as save_record
     from sandtable.envs.tubstap.rulesets import RULESETS as RULESETS
     from sandtable.envs.tubstap.rulesets import Rules as Rules
     from sandtable.envs.tubstap.sources import source_names as source_names
@@ -30,7 +32,7 @@ _LATE = {
     "maps": ("MapError", "format_map", "load_map", "parse_map", "save_map"),
     "notation": ("NotationError",),
     "position": ("Map", "Position", "Unit"),
-    "records": ("load_record", "parse_record"),
+    "records": ("format_record", "load_record", "parse_record", "save_record"),
     "rulesets": ("RULESETS", "Rules"),
     "sources": ("source_names",),
 }
@@ -47,12 +49,14 @@ __all__ = [
     "Unit",
     "env",
     "format_map",
+    "format_record",
     "load_map",
     "load_record",
     "parse_map",
     "parse_record",
     "raw_env",
     "save_map",
+    "save_record",
     "source_names",
 ]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sandtable.envs.bitboard import layout_for
 from sandtable.envs.game import Game, State
-from sandtable.envs.tubstap import greedy, playouts  # noqa: F401  (they answer questions of the game)
+from sandtable.envs.tubstap import greedy, plans, playouts  # noqa: F401  (they answer questions of the game)
 from sandtable.envs.tubstap.notation import position_from_text, position_to_text
 from sandtable.envs.tubstap.position import Map, Position
 from sandtable.envs.tubstap.records import Record, RecordedAction, RecordedTurn, format_record

@@ -73,7 +73,7 @@ def _nth_attack(state, slot, reachable, sound, n, move):
 
 
 @jit
-def _nth_move(state, slot, reachable, n, move):
+def nth_move(state, slot, reachable, n, move):
     """Write the unit's n-th move, attacks last, into move."""
     quiet = count(reachable)
     if n < quiet:
@@ -100,7 +100,7 @@ def random_move(state, rng, move):
         total += n
         if total == n or below(rng, total) < n:
             chosen, chosen_moves, chosen_reach = slot, n, reachable
-    _nth_move(state, chosen, chosen_reach, below(rng, chosen_moves), move)
+    nth_move(state, chosen, chosen_reach, below(rng, chosen_moves), move)
 
 
 @jit
@@ -156,7 +156,7 @@ def unit_move(state, rng, move):
     slot = nth_slot(units, below(rng, count_slots(units)))
     reachable = reach(state, slot)
     n = count(reachable) + count_attacks(state, slot, reachable, False)
-    _nth_move(state, slot, reachable, below(rng, n), move)
+    nth_move(state, slot, reachable, below(rng, n), move)
 
 
 answer(game.random_move, is_tubstap, random_move)

@@ -391,6 +391,11 @@ def key(state):
     return word
 
 
+@jit
+def forget(state, rng):
+    """Everything is known in this game."""
+
+
 for _question, _body in (
     (game.player, player),
     (game.moves, moves),
@@ -401,5 +406,6 @@ for _question, _body in (
     (game.outcome, outcome),
     (game.material, material),
     (game.key, key),
+    (game.forget, forget),
 ):
     answer(_question, is_tubstap, _body)

@@ -1,0 +1,293 @@
+"""The documentation: its examples run, its links lead somewhere, its tables say what the code says."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from collections.abc import Iterator
+from configparser import ConfigParser
+from dataclasses import fields
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from sandtable import cli
+from sandtable.agents import mcts, registry
+from sandtable.encoders.features.observation import OBSERVATIONS
+from sandtable.envs import game as questions
+from sandtable.envs.duel import ON_ILLEGAL
+from sandtable.envs.games import GAMES, make_game
+from sandtable.envs.screen import RENDER_MODES
+from sandtable.envs.tubstap import tables
+from sandtable.envs.tubstap.gym import TubstapEnv
+from sandtable.envs.tubstap.notation import TERRAIN_LETTERS
+from sandtable.envs.tubstap.rulesets import RULESETS, Rules
+from sandtable.envs.tubstap.sources import SOURCE_OPTIONS, source_names
+from sandtable.matches.elo import score_interval
+from sandtable.registration import ENVIRONMENTS, PETTINGZOO
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
+TEXT = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
+TUBSTAP, AGENTS = TEXT["docs/tubstap.md"], TEXT["docs/write-an-agent.md"]
+
+NOT_WRITTEN_YET = {"warzone"}
+"""Names that are being built. Take out what gets its documentation."""
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"`((?:python|make|pip) [^`]+)`")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_RESULT = re.compile(r"\| (\d+)-(\d+)-(\d+) \| ([\d.]+%) \| ([\d.]+%) to ([\d.]+%) (?=\|)")
+
+
+def blocks(page: str, language: str) -> Iterator[tuple[int, str]]:
+    """The code in a page's fences of a language, each with the number of lines above it."""
+    for fence in _FENCE.finditer(TEXT[page]):
+        if fence[1] == language:
+            yield TEXT[page][: fence.start(2)].count("\n"), fence[2]
+
+
+def prose(page: str) -> str:
+    return _FENCE.sub("", TEXT[page])
+
+
+def commands(page: str) -> list[str]:
+    """What the page tells people to type, in shell fences and inside lines."""
+    lines = [line for _, code in blocks(page, "sh") for line in code.replace("\\\n", " ").splitlines()]
+    return [*filter(None, (line.split(" #")[0].strip() for line in lines)), *_INLINE.findall(prose(page))]
+
+
+def section(text: str, heading: str) -> str:
+    """What stands below a heading, up to the next one."""
+    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, f"no heading {heading!r}"
+    return found[1]
+
+
+def _table(text: str, number: int) -> list[list[str]]:
+    found = re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE)[number]
+    return [[cell.strip(" `") for cell in line[1:-1].split("|")] for line in found.splitlines()]
+
+
+def head(text: str, number: int = 0) -> list[str]:
+    """The cells of the head of a text's table, without the marks of code."""
+    return _table(text, number)[0]
+
+
+def table(text: str, number: int = 0) -> list[list[str]]:
+    """The cells of its rows."""
+    return _table(text, number)[2:]
+
+
+# Examples
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(blocks(page, "python"))])
+def test_python_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page's blocks one after another, in an empty folder; what they register is forgotten."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "_AGENTS", dict(registry._AGENTS))
+    namespace: dict[str, Any] = {"__name__": "example"}
+    for above, code in blocks(page, "python"):
+        exec(compile("\n" * above + code, str(PAGES[page]), "exec"), namespace)
+
+
+def test_every_fence_is_of_a_known_kind() -> None:
+    assert {fence[1] for page in PAGES for fence in _FENCE.finditer(TEXT[page])} <= {"python", "sh", "text"}
+
+
+@pytest.mark.parametrize(("page", "command"), [(page, command) for page in PAGES for command in commands(page)])
+def test_commands(
+    page: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tournaments are played, in small; other commands name targets, extras and files that there are."""
+    program, *arguments = shlex.split(command)
+    if program == "make":
+        (target,) = arguments
+        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    elif program == "pip":
+        check_installation(arguments)
+    elif (program, arguments[0]) == ("python", "evaluate.py"):
+        monkeypatch.chdir(tmp_path)
+        assert cli.evaluate([*small(arguments[1:]), "--games", "2", "--workers", "0", "--quiet"]) == 0
+        assert "95% interval" in capsys.readouterr().out
+    else:
+        assert program == "python" and (ROOT / arguments[0]).is_file()
+
+
+def small(arguments: list[str]) -> list[str]:
+    """The same agents with hardly any budget."""
+    cheap = [re.sub(r"(sims|rollouts)=\d+", r"\1=2", argument) for argument in arguments]
+    return ["pmc:rollouts=1" if argument == "pmc" else argument for argument in cheap]
+
+
+def check_installation(arguments: list[str]) -> None:
+    assert arguments[:4] == ["install", "-c", "constraints.txt", "-e"] and (ROOT / "constraints.txt").is_file()
+    extras = re.fullmatch(r"\.(?:\[(.*)\])?", arguments[4])
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    assert extras and set((extras[1] or "dev").split(",")) <= set(config["options.extras_require"])
+
+
+# Links
+
+
+def anchors(text: str) -> set[str]:
+    """The names that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", _FENCE.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    for link in _LINK.findall(prose(page)):
+        place, _, anchor = link.partition("#")
+        target = (PAGES[page].parent / place).resolve() if place else PAGES[page]
+        assert target.is_relative_to(ROOT) and target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    linked = {(ROOT / link).resolve() for link in _LINK.findall(TEXT["README.md"])}
+    assert set(PAGES.values()) - {ROOT / "README.md"} <= linked
+
+
+# Names
+
+
+def unmentioned(text: str, names: Any) -> set[str]:
+    """The names that the text does not mention as code, though they are finished."""
+    return {name for name in names if not re.search(rf'`"?{re.escape(name)}"?[`(]', text)} - NOT_WRITTEN_YET
+
+
+def test_everything_with_a_name_is_mentioned() -> None:
+    assert not unmentioned(TUBSTAP, [*source_names(), *RULESETS, *SOURCE_OPTIONS, *ENVIRONMENTS, *PETTINGZOO])
+    assert not unmentioned(TUBSTAP, [*OBSERVATIONS, *ON_ILLEGAL, *RENDER_MODES])
+    assert not unmentioned(TEXT["README.md"], registry.agent_names())
+    assert not unmentioned(AGENTS, [*mcts.PRESETS, *mcts.MUCT_PRESETS])
+
+
+def test_every_question_is_told() -> None:
+    asked = {name for name, value in vars(questions).items() if isinstance(value, FunctionType) and is_question(value)}
+    told = {row[0].partition("(")[0] for row in table(section(TEXT["docs/add-a-game.md"], "The questions"))}
+    assert len(told) >= 14 and told == asked - NOT_WRITTEN_YET
+
+
+def is_question(function: FunctionType) -> bool:
+    """Whether a function of envs/game.py is declared there without a body."""
+    return function.__module__ == questions.__name__ and inspect.getsource(function).split("#")[0].rstrip().endswith(
+        "..."
+    )
+
+
+def test_every_game_has_its_page() -> None:
+    assert {name for name in GAMES if f"docs/{name}.md" not in PAGES} <= NOT_WRITTEN_YET
+
+
+def test_extras() -> None:
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    assert {row[0] for row in table(section(TEXT["README.md"], "Try it"))} == set(config["options.extras_require"])
+
+
+# Numbers
+
+
+def test_unit_table() -> None:
+    classes = ("air", "vehicle", "foot")
+    expected = []
+    for kind, name in enumerate(tables.UNIT_NAMES):
+        reach = "-".join(map(str, tables.CANNON_RANGE)) if kind == tables.CANNON else "1"
+        row = [name, tables.UNIT_LETTERS[kind], str(tables.MOBILITY[kind]), reach, classes[tables.UNIT_CLASS[kind]]]
+        expected.append(row)
+    assert table(section(TUBSTAP, "Units")) == expected
+
+
+def test_power_table() -> None:
+    rows = zip(tables.UNIT_LETTERS, tables.POWER.tolist(), strict=True)
+    assert table(section(TUBSTAP, "Power")) == [[letter, *map(str, row)] for letter, row in rows]
+
+
+def test_terrain_table() -> None:
+    expected = [
+        [str(code), TERRAIN_LETTERS[code], name, str(tables.STARS[code]), *(str(c or "-") for c in costs)]
+        for code, (name, costs) in enumerate(zip(tables.TERRAIN_NAMES, tables.ENTRY_COST, strict=True))
+    ]
+    assert table(section(TUBSTAP, "Terrain")) == expected
+
+
+def test_largest_map() -> None:
+    assert f"{tables.MAX_SIDE} × {tables.MAX_SIDE} cells, {tables.MAX_UNITS} units a side" in TUBSTAP
+    assert f"{tables.MAX_SIDE}×{tables.MAX_SIDE} cells and {tables.MAX_UNITS} units a side" in TEXT["README.md"]
+
+
+def test_ruleset_tables() -> None:
+    text = section(TUBSTAP, "Rulesets")
+    options = head(text)[1:]
+    for name, *values in table(text):
+        assert values == [str(getattr(RULESETS[name], option)) for option in options]
+    assert {row[0] for row in table(text)} == set(RULESETS)
+    assert {row[0] for row in table(text, 1)} == {field.name for field in fields(Rules)}
+    assert {*options, "ineffective_attacks"} == {field.name for field in fields(Rules)}
+    assert not any(rules.ineffective_attacks for rules in RULESETS.values())
+
+
+def test_map_table() -> None:
+    rows = table(section(TUBSTAP, "Maps"))
+    assert sorted(row[0] for row in rows) == sorted(source_names())
+    for name, cells, units, ends, _ in rows:
+        game: Any = make_game("tubstap", map=name, **({"rollouts": 1} if name == "li-local-search" else {}))
+        start = game.new(1, seed=1)[0]
+        assert cells == f"{game.width}×{game.height}"
+        assert units.split("-")[-1] == str(game.units_a_side)
+        assert ends == f"{start['turn_limit']}, {start['hp_threshold']}"
+
+
+def test_environment_options() -> None:
+    options = inspect.signature(TubstapEnv).parameters
+    rows = {row[0]: row[1] for row in table(section(TUBSTAP, "Options"))}
+    expected = {name: p.default for name, p in options.items() if p.kind is not inspect.Parameter.VAR_KEYWORD}
+    assert rows.pop("single options") == ""
+    assert rows == {name: "None" if default is None else f'"{default}"' for name, default in expected.items()}
+
+
+@pytest.mark.parametrize("name", sorted(set(registry.agent_names()) - NOT_WRITTEN_YET))
+def test_agent_options(name: str) -> None:
+    """Every option of an agent stands in its table with its default; where that is None, the text says whose."""
+    text = section(AGENTS, name)
+    options = inspect.signature(registry.agent_factory(name)).parameters
+    told = {row[0]: row[1] for row in table(text)} if options else {}
+    assert told.keys() == options.keys() - NOT_WRITTEN_YET and (options or "No options." in text)
+    for option, parameter in options.items():
+        if option in told and parameter.default is not None:
+            assert told[option] == str(parameter.default).replace("False", "false")
+
+
+def test_agent_presets() -> None:
+    shown = {"√2": 2**0.5, "true": True, "false": False}
+    for name, presets in (("mcts", mcts.PRESETS), ("muct", mcts.MUCT_PRESETS)):
+        text = section(AGENTS, name)
+        for preset, *cells in table(text, 1):
+            values = [shown[cell] if cell in shown else float(cell) for cell in cells]
+            assert values == [presets[preset][option] for option in head(text, 1)[1:]]
+
+
+def test_results_agree_with_themselves() -> None:
+    """Scores and intervals follow from games won, drawn and lost."""
+    found = _RESULT.findall(TEXT["docs/results/agents.md"].replace("`", ""))
+    for won, drawn, lost, *told in found:
+        games, points = int(won) + int(drawn) + int(lost), int(won) + int(drawn) / 2
+        assert told == [f"{share:.1%}" for share in (points / games, *score_interval(points, games))]
+    assert len(found) == 21 + 2 * 8 + 3
+
+
+def test_the_options_of_evaluate() -> None:
+    rows = {row[0]: row[1] for row in table(section(TEXT["docs/evaluate.md"], "Options"))}
+    parser = cli._evaluate_parser()
+    assert rows.keys() == {action.option_strings[-1] for action in parser._actions} - {"--help"}
+    defaults = parser.parse_args([])
+    assert (rows["--game"], rows["--games"], rows["--seed"]) == (defaults.game, str(defaults.games), str(defaults.seed))
