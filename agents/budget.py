@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import numbers
 import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 _FIRST_CHUNK = 4
+_MOST = 2**31 - 1  # of anything that is counted
 
 
 def at_least(name: str, value: Any, least: float, kind: type = int) -> Any:
-    """The option's value as `kind`, refused if it is another thing or too small."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or kind(value) != value or not value >= least:
-        raise ValueError(f"{name}={value!r} must be a {'whole ' if kind is int else ''}number of at least {least}")
+    """The option's value as `kind`, refused if it is another thing, too small or endless."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if not number or not least <= value <= _MOST or kind(value) != value:
+        whole = "whole " if kind is int else ""
+        raise ValueError(f"{name}={value!r} must be a {whole}number of at least {least} and at most {_MOST}")
     return kind(value)
 
 

@@ -23,6 +23,8 @@ from sandtable.envs.game import Game
 from sandtable.names import unknown_name
 
 _FIRST_NODES = 1 << 14
+_MOST_NODES = 1 << 21
+"""A tree of so many nodes (about 100 MB) goes on without new ones."""
 _FIRST_PATH = 1 << 10
 _PLIES = 2_000
 
@@ -56,12 +58,14 @@ class Tree:
     def grow(self, simulations: int, style: Style, rng: np.ndarray) -> None:
         """Run so many simulations, with more room where it is needed."""
         while simulations > 0:
+            full = 2 * len(self.nodes) > _MOST_NODES
             ran, self.used = simulate(
-                self.nodes, self.used, self.root, simulations, style, rng, self.work, self.rows, self.path
+                self.nodes, full, self.used, self.root, simulations, style, rng, self.work, self.rows, self.path
             )
             simulations -= ran
-            if simulations > 0:
+            if simulations > 0 and not full and self.used + len(self.rows) > len(self.nodes):
                 self.nodes = np.concatenate([self.nodes, np.empty_like(self.nodes)])
+            elif simulations > 0:
                 self.path = np.empty(2 * len(self.path), np.int32)
 
     def decision(self, by_mean: bool) -> tuple[np.ndarray, float, np.ndarray]:
@@ -83,7 +87,7 @@ class TreePolicy(Policy):
             raise ValueError(f"choose={choose!r} must be 'mean' or 'visits'")
         self.style, self.budget = style, budget
         self._by_mean = choose == "mean"
-        self._reuse = flag("reuse", reuse)
+        self.keeps_trees = self._reuse = flag("reuse", reuse)
         self._trees: list[Tree] = []
 
     def reset(self, game: Game, seed: int | None = None) -> None:

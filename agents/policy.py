@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from sandtable.envs.game import as_states
 
 if TYPE_CHECKING:
     from sandtable.envs.game import Game
@@ -28,13 +31,23 @@ class Decisions:
 class Policy(ABC):
     """Chooses moves for batches of states. It never touches an environment.
 
-    A policy is bound to a game by `reset`, which also forgets everything about earlier games.
+    A policy is bound to a game by `reset`, which also forgets everything about earlier games. It may be shared by
+    threads, which then decide one after the other: give each a policy of its own to let them think at once.
     """
 
     game: Game
+    keeps_trees = False
+    """Whether a decision may depend on earlier ones, and so on the order of calls."""
 
     def __init__(self) -> None:
         self._rng = np.random.default_rng()
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
 
     def reset(self, game: Game, seed: int | None = None) -> None:
         """Start anew on `game`. The same seed and the same calls of `act` give the same decisions."""
@@ -49,12 +62,17 @@ class Policy(ABC):
         """
         if getattr(self, "game", None) is None:
             raise RuntimeError(f"{type(self).__name__} is bound to no game yet: call reset(game, seed) first")
-        states = np.atleast_1d(np.asarray(states))
-        if self.game.done(states).any():
-            raise ValueError("there is nothing to decide: a state given to act() is over")
-        if seeds is None:
-            seeds = self._rng.integers(0, 2**64, len(states), np.uint64)
-        return self.decide(states, seeds)
+        states = as_states(states)
+        over = self.game.done(states)
+        if over.any():
+            raise ValueError(f"there is nothing to decide: state {int(np.argmax(over))} of {len(states)} is over")
+        with self._lock:
+            if seeds is None:
+                seeds = self._rng.integers(0, 2**64, len(states), np.uint64)
+            seeds = np.ascontiguousarray(seeds, np.uint64)
+            if seeds.shape != states.shape:
+                raise ValueError(f"{len(states)} states need {len(states)} seeds, got an array of shape {seeds.shape}")
+            return self.decide(states, seeds)
 
     @abstractmethod
     def decide(self, states: np.ndarray, seeds: np.ndarray) -> Decisions:

@@ -50,6 +50,8 @@ def make_agent(spec: str | Policy, **options: Any) -> Policy:
     An unknown name or option is answered with the nearest valid one. A policy is handed back as it is.
     """
     if isinstance(spec, Policy):
+        if options:
+            raise ValueError(f"a policy that is made already takes no options, got {', '.join(options)}")
         return spec
     if not isinstance(spec, str):
         raise TypeError(f'an agent is named by text such as "mcts:sims=200", got {type(spec).__name__}')

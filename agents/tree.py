@@ -162,17 +162,19 @@ def _back_up(nodes, path, depth, result):
 
 
 @jit
-def simulate(nodes, used, root, simulations, style, rng, work, rows, path):
+def simulate(nodes, full, used, root, simulations, style, rng, work, rows, path):
     """Grow the tree by at least so many simulations; (simulations that were run, nodes in use).
 
-    It stops early when the next expansion might not fit into `nodes`, or a path into `path`: both must then be
-    made larger. root (1,): the root's state; work (2,): room for states; rows (most moves, length) int16.
+    It stops early when the next expansion might not fit into `nodes`, or a path into `path`, which must then be
+    made larger; but if the tree is `full`, it goes on without new nodes. root (1,): the root's state; work (2,): room
+    for states; rows (most moves, length) int16.
     """
     c, threshold, log_of_all, minimax, prune, attack_chance, sound, margin, roll_all, plies = style
     us = player(root[0])
     ran = 0
     while ran < simulations:
-        if used + len(rows) > len(nodes):
+        room = used + len(rows) <= len(nodes)
+        if not room and not full:
             return ran, used
         work[0] = root[0]
         state = work[0]
@@ -182,7 +184,7 @@ def simulate(nodes, used, root, simulations, style, rng, work, rows, path):
             if depth + 1 == len(path):
                 return ran, used
             if nodes[node].first == LEAF:
-                if nodes[node].visits < threshold and depth > 0:
+                if (nodes[node].visits < threshold and depth > 0) or not room:
                     break
                 used = _expand(nodes, used, node, state, prune, rows)
                 grown = True

@@ -19,6 +19,10 @@ ON_ILLEGAL = ("forfeit", "raise", "noop")
 _MOST_STARTS = 1_000
 
 
+class OpponentError(ValueError):
+    """The opponent answered what cannot be played: the game cannot go on."""
+
+
 class Codec(Protocol):
     """Moves as numbers from 0 to n - 1."""
 
@@ -95,6 +99,8 @@ class Duel:
         self._rngs = seeds_from(None, n)
         self._all = np.arange(n)
         if opponent is not None:
+            if n > 1 and opponent.keeps_trees:
+                raise ValueError("an opponent that keeps its trees plays one game at a time, not a batch: reuse=false")
             opponent.reset(game, 0)
 
     def seed(self, i: int, seed: int) -> None:
@@ -111,6 +117,8 @@ class Duel:
         """Begin new games. A start at which nothing is left to choose, for the opponent won at once, is drawn again."""
         which = self._all if which is None else which
         for _ in range(_MOST_STARTS):
+            if self.opponent is not None and self.opponent.keeps_trees:
+                self.opponent.reset(self.game, 0)
             if len(which) == 0:
                 return
             starts = np.zeros(len(which), self.game.dtype)
@@ -141,11 +149,19 @@ class Duel:
         room = np.empty(len(which), np.int64)
         while n := _waiting(self.states, which, self.sides, room):
             waiting = room[:n]
-            rows = self.opponent.act(self.states[waiting], self.words(waiting)).moves
+            rows = self._answers(waiting)
             allowed, all_legal = self._play(waiting, rows)
             if not all_legal:
                 i = int(np.flatnonzero(~allowed)[0])
-                raise ValueError(f"the opponent's move: {self.game.why_illegal(self.states[waiting[i]], rows[i])}")
+                raise OpponentError(f"the opponent's move: {self.game.why_illegal(self.states[waiting[i]], rows[i])}")
+
+    def _answers(self, waiting: np.ndarray) -> np.ndarray:
+        """What the opponent answers in these games."""
+        rows = np.asarray(self.opponent.act(self.states[waiting], self.words(waiting)).moves)
+        shape = (len(waiting), self.game.move_length)
+        if rows.shape != shape or rows.dtype.kind not in "iu":
+            raise OpponentError(f"the opponent's moves must be whole numbers of shape {shape}, got {rows!r}"[:200])
+        return rows.astype(np.int16)
 
     def step(self, actions: np.ndarray, which: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Play an action in each of the games `which`; (rewards, over, illegal), each (n,).

@@ -8,6 +8,7 @@ the state's record; searches are written once against them. Their bodies live wi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -198,30 +199,57 @@ class Game(ABC):
     def moves(self, state: State) -> np.ndarray:
         """All legal moves of one state, (m, move_length) int16; none when it is over."""
         out = np.empty((self.max_moves, self.move_length), np.int16)
-        return out[: moves_of(_one(state), out)].copy()
+        return out[: moves_of(one(state), out)].copy()
+
+    def moves_each(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The legal moves of several states (n,), one after the other: rows (m, move_length) int16, and where each
+        state's begin and end, (n + 1,): those of state i are rows[ends[i] : ends[i + 1]]."""
+        states = as_states(states)
+        ends = np.zeros(len(states) + 1, np.int64)
+        room = np.empty((self.max_moves, self.move_length), np.int16)
+        rows = np.empty((256, self.move_length), np.int16)
+        for i in range(len(states)):
+            n = moves_of(states[i : i + 1], room)
+            ends[i + 1] = ends[i] + n
+            while ends[i + 1] > len(rows):
+                rows = np.concatenate([rows, np.empty_like(rows)])
+            rows[ends[i] : ends[i + 1]] = room[:n]
+        return rows[: ends[-1]].copy(), ends
 
     def legal(self, state: State, move: Any) -> Any:
         """Whether a move (or each of several) is legal, whatever stands in it."""
         states, single = _many(state)
         answers = np.zeros(len(states), np.bool_)
-        try:
-            rows = np.asarray(move).reshape(len(states), -1)
-            if rows.dtype.kind not in "iu" or rows.shape[1] != self.move_length:
-                raise ValueError("not a row of whole numbers")
-        except (ValueError, TypeError):
-            return False if single else answers
-        legal_each(states, rows.astype(np.int64), answers)
+        rows = self._rows(move, states, single)
+        if rows is not None:
+            legal_each(states, rows, answers)
         return bool(answers[0]) if single else answers
+
+    def _rows(self, move: Any, states: np.ndarray, single: bool) -> np.ndarray | None:
+        """The moves as rows (n, move_length), or None if they cannot be any."""
+        rows = np.asarray(move)
+        if rows.dtype.kind not in "iu" or rows.shape != (
+            (self.move_length,) if single else (len(states), self.move_length)
+        ):
+            return None
+        if rows.size and (rows.min() < -(2**15) or rows.max() >= 2**15):
+            return None
+        return np.ascontiguousarray(rows, np.int16).reshape(len(states), self.move_length)
 
     def play(self, state: State, move: Any) -> Any:
         """The state (or states) after the move (or moves); an illegal move raises with the reason."""
         states, single = _many(state)
-        allowed = np.atleast_1d(self.legal(states, move))
+        rows = self._rows(move, states, single)
+        if rows is None:
+            wanted = "a move" if single else f"{len(states)} moves"
+            raise ValueError(f"{wanted} of {self.move_length} whole numbers needed, got {np.asarray(move)!r}"[:200])
+        allowed = np.empty(len(states), np.bool_)
+        legal_each(states, rows, allowed)
         if not allowed.all():
             wrong = int(np.flatnonzero(~allowed)[0])
-            raise ValueError(self.why_illegal(states[wrong], move if single else move[wrong]))
+            raise ValueError(self.why_illegal(states[wrong], rows[wrong]))
         after = states.copy()
-        play_each(after, np.asarray(move, np.int16).reshape(len(states), self.move_length))
+        play_each(after, rows)
         return after[0] if single else after
 
     def random_games(self, states: np.ndarray, seed: int | None = None, plies: int = 100_000) -> np.ndarray:
@@ -246,12 +274,12 @@ class Game(ABC):
         """The move in words."""
 
     @abstractmethod
-    def to_text(self, state: State) -> str:
-        """The state as one line of text."""
+    def to_text(self, state: State) -> Any:
+        """The state as one line of text; of an array of states, a list of lines."""
 
     @abstractmethod
-    def from_text(self, text: str) -> State:
-        """The state that a line of text tells."""
+    def from_text(self, text: str | Sequence[str]) -> Any:
+        """The state that a line of text tells; of several lines, an array (n,) of states."""
 
     @abstractmethod
     def ansi(self, state: State, move: tuple[State, np.ndarray] | None = None, color: bool = False) -> str:
@@ -266,17 +294,22 @@ class Game(ABC):
         """The text of a game's record: states before each move, and the moves."""
 
 
+def as_states(state: Any) -> np.ndarray:
+    """One state or several as an array (n,) that compiled code can take."""
+    states = np.asarray(state)
+    if states.dtype.names is None or states.ndim > 1:
+        raise TypeError(f"expected a state or an array (n,) of states, got {state!r}"[:200])
+    return np.require(np.atleast_1d(states), requirements=["C", "W"])
+
+
 def _many(state: Any) -> tuple[np.ndarray, bool]:
     """The state as an array (n,), and whether it was a single one."""
-    states = np.asarray(state)
-    if states.dtype.names is None:
-        raise TypeError(f"expected a state or an array of states, got {type(state).__name__}")
-    return (states.reshape(1), True) if states.ndim == 0 else (states, False)
+    return as_states(state), np.ndim(state) == 0
 
 
-def _one(state: Any) -> np.ndarray:
+def one(state: Any) -> np.ndarray:
     """A single state as an array (1,)."""
-    states = np.asarray(state)
+    states = as_states(state)
     if states.size != 1:
         raise ValueError(f"expected one state, got an array of {states.size}")
-    return states.reshape(1)
+    return states

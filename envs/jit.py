@@ -1,20 +1,20 @@
 """The one place that knows how numba compiles and caches here.
 
 `jit` compiles without the GIL and caches machine code on disk. Numba notices that a cached function's own
-file changed, but not that a file it calls into did; so the cache lives in a folder named by a hash of all
-compiled sources, and an edit is never answered by old machine code. A source file takes part in that hash
-when it names this module (`sandtable.envs.jit`), be it in an import or, for tables of constants that get
-frozen into machine code, in its docstring.
+file changed, but not that a file it calls into or takes constants from did; so the cache lives in a folder named by
+a hash of all sources in the rooms with compiled code, and an edit is never answered by old machine code.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,25 +26,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _ROOMS = ("envs", "encoders", "agents")
 _FORGET_AFTER_DAYS = 30
+_OURS = re.compile(r"code-[0-9a-f]{16}")  # other people's folders may stand beside ours
 
 
-def _compiled_sources() -> list[Path]:
+def _sources() -> list[Path]:
     package = Path(__file__).resolve().parent.parent
-    return sorted(
-        path for room in _ROOMS for path in (package / room).rglob("*.py") if b"sandtable.envs.jit" in path.read_bytes()
-    )
+    return sorted(path for room in _ROOMS for path in (package / room).rglob("*.py"))
 
 
 @lru_cache
 def cache_folder() -> str:
     """The folder of this version's machine code: $SANDTABLE_CACHE or the user's cache folder, then a hash."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in _compiled_sources():
+    for path in _sources():
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     for base in (os.environ.get("SANDTABLE_CACHE"), _user_cache(), _private_temporary()):
         if not base:
             continue
-        folder = Path(base) / digest.hexdigest()[:16]
+        folder = Path(base) / f"code-{digest.hexdigest()[:16]}"
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.utime(folder)
@@ -76,8 +75,10 @@ def _forget_old(current: Path) -> None:
     """Remove the machine code of versions that nobody has started for a month."""
     limit = time.time() - _FORGET_AFTER_DAYS * 86_400
     for folder in current.parent.iterdir():
-        if folder != current and len(folder.name) == 16 and folder.is_dir() and folder.stat().st_mtime < limit:
-            shutil.rmtree(folder, ignore_errors=True)
+        # Others may be clearing up as well: what is gone already is no trouble.
+        with suppress(OSError):
+            if folder != current and _OURS.fullmatch(folder.name) and folder.stat().st_mtime < limit:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def jit(function: F) -> F:

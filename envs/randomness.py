@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from sandtable.envs.jit import jit
@@ -39,11 +41,13 @@ def uniform(rng):
     return np.float64(random_word(rng) >> _11) * (1.0 / 9007199254740992.0)
 
 
-def new_rng(seed: int) -> np.ndarray:
-    """A generator's state (1,) uint64 from any whole number."""
-    return np.random.SeedSequence(int(seed)).generate_state(1, np.uint64)
-
-
 def seeds_from(seed: int | None, n: int) -> np.ndarray:
     """n unrelated seeds (n,) uint64; without a seed, fresh ones."""
-    return np.random.SeedSequence(None if seed is None else int(seed)).generate_state(n, np.uint64)
+    if seed is not None:
+        try:
+            seed = operator.index(seed)
+        except TypeError:
+            raise TypeError(f"a seed is a whole number, got {seed!r}") from None
+        if seed < 0:
+            raise ValueError(f"a seed is a whole number of at least 0, got {seed}")
+    return np.random.SeedSequence(seed).generate_state(n, np.uint64)

@@ -49,8 +49,8 @@ def test_cache_is_hit_in_a_new_process_and_missed_after_an_edit(tmp_path: Path) 
 def test_old_machine_code_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from sandtable.envs import jit
 
-    old, other = tmp_path / ("0" * 16), tmp_path / "something-else"
-    for folder in (old, other):
+    old, others = tmp_path / f"code-{'0' * 16}", [tmp_path / "experiment-00001", tmp_path / ("0" * 16)]
+    for folder in (old, *others):
         folder.mkdir()
         os.utime(folder, (0, 0))
     monkeypatch.setenv("SANDTABLE_CACHE", str(tmp_path))
@@ -61,7 +61,7 @@ def test_old_machine_code_is_forgotten(tmp_path: Path, monkeypatch: pytest.Monke
         jit.cache_folder.cache_clear()
     assert current.parent == tmp_path
     assert not old.exists()
-    assert other.exists()
+    assert all(other.exists() for other in others)
 
 
 def test_a_folder_that_cannot_be_written_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,7 +125,7 @@ class TakahashiGraph:
     name = "graph"
 
     def __init__(self, game: Tubstap) -> None:
-        self._units = game.units_a_side
+        self._game, self._units = game, game.units_a_side
         self._nodes = n = 2 * game.units_a_side
         self.space = spaces.Dict(
             {
@@ -138,6 +138,7 @@ class TakahashiGraph:
 
     def encode(self, states: np.ndarray, players: np.ndarray) -> dict[str, np.ndarray]:
         """The arrays of states (b,), each seen by its player (b,): nodes (b, n, 13), edges (b, n, n, 4), masks."""
+        self._game.require_fit(states)
         b, n = len(states), self._nodes
         out: dict[str, np.ndarray] = {
             "nodes": np.zeros((b, n, NODE_FEATURES), np.float32),
@@ -156,11 +157,12 @@ class TakahashiImage:
     name = "image"
 
     def __init__(self, game: Tubstap) -> None:
-        self._shape = (PLANES, game.height, game.width)
+        self._game, self._shape = game, (PLANES, game.height, game.width)
         self.space = spaces.Dict({"image": spaces.Box(0.0, 1.0, self._shape, np.float32)})
 
     def encode(self, states: np.ndarray, players: np.ndarray) -> dict[str, np.ndarray]:
         """The planes (b, 20, height, width) of states (b,), each seen by its player (b,)."""
+        self._game.require_fit(states)
         planes = np.zeros((len(states), *self._shape), np.float32)
         _image_each(states, players, planes)
         return {"image": planes}

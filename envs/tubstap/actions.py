@@ -81,17 +81,22 @@ class ActionCodec:
     """The actions of one game."""
 
     def __init__(self, game: Tubstap) -> None:
+        self._game = game
         self._units, self._width, self._height = game.units_a_side, game.width, game.height
         self.n = self._units * self._height * self._width * (self._units + 1)
 
     def masks(self, states: np.ndarray, idle: np.ndarray | None = None) -> np.ndarray:
         """Which actions are legal for the player to move: (b, n) int8; none where the game is over or `idle` (b,)."""
+        self._game.require_fit(states)
         masks = np.zeros((len(states), self.n), np.int8)
         _mask_each(states, np.zeros(len(states), np.bool_) if idle is None else idle, self._units, masks)
         return masks
 
     def moves(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """The moves (b, 3) that actions (b,) of the space mean; legal or not."""
+        self._game.require_fit(states)
+        if actions.shape != states.shape or (len(actions) and not 0 <= actions.min() <= actions.max() < self.n):
+            raise ValueError(f"{len(states)} actions from 0 to {self.n - 1} are needed, got {actions!r}"[:200])
         rows = np.empty((len(states), 3), np.int16)
         _rows_each(states, actions, self._units, rows)
         return rows

@@ -86,6 +86,11 @@ class raw_env(AECEnv):
         self.infos[agent]["action_mask"] = masks[0]
         return row(observations, 0)
 
+    def action_masks(self) -> np.ndarray:
+        """Which actions are legal for the agent to move, (n,) bool."""
+        over = np.array([self.terminations[self.agent_selection]])
+        return self.codec.masks(self._duel.states, over)[0].astype(np.bool_)
+
     def step(self, action: Any) -> None:
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:

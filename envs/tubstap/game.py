@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -9,13 +11,23 @@ from typing import Any
 import numpy as np
 
 from sandtable.envs.bitboard import layout_for
-from sandtable.envs.game import Game, State
+from sandtable.envs.game import Game, State, as_states, one
 from sandtable.envs.tubstap import greedy, plans, playouts  # noqa: F401  (they answer questions of the game)
 from sandtable.envs.tubstap.notation import position_from_text, position_to_text
 from sandtable.envs.tubstap.position import Map, Position
-from sandtable.envs.tubstap.records import Record, RecordedAction, RecordedTurn, format_record
+from sandtable.envs.tubstap.records import (
+    ATTACK,
+    MOVE,
+    RESIGN,
+    RULE,
+    TURN_END,
+    Record,
+    RecordedAction,
+    RecordedTurn,
+    format_record,
+)
 from sandtable.envs.tubstap.render import LastMove, draw, to_ansi
-from sandtable.envs.tubstap.rules import exchange_of, settle_new
+from sandtable.envs.tubstap.rules import exchange_of, first_unfit, settle_new
 from sandtable.envs.tubstap.rulesets import Rules, make_rules, rules_text
 from sandtable.envs.tubstap.sources import SOURCE_OPTIONS, Source, make_source
 from sandtable.envs.tubstap.state import MOVE_LENGTH, NOBODY, SLOTS, pack, state_dtype, unpack
@@ -33,7 +45,6 @@ from sandtable.envs.tubstap.tables import (
 from sandtable.envs.tubstap.validity import position_faults
 from sandtable.names import unknown_name
 
-_MOVE, _MOVE_AND_ATTACK = 1, 2  # types of action in a game record
 _RULE_OPTIONS = tuple(field.name for field in fields(Rules))
 OPTIONS = (*_RULE_OPTIONS, *SOURCE_OPTIONS)
 """The names of single options, beside map and rules."""
@@ -75,6 +86,16 @@ class Tubstap(Game):
     def fill(self, states: np.ndarray, seeds: np.ndarray) -> None:
         self.source.fill(self, states, seeds)
 
+    def require_fit(self, states: np.ndarray) -> None:
+        """Refuse states whose maps are of another size than this game's, or have more units a side."""
+        i = first_unfit(states, self.width, self.height, self.units_a_side)
+        if i >= 0:
+            units = max(np.count_nonzero(side >= 0) for side in np.split(states[i]["id"], 2))
+            raise ValueError(
+                f"the position has {states[i]['width']}x{states[i]['height']} cells and {units} units a side; these "
+                f"arrays are made for {self.width}x{self.height} and at most {self.units_a_side}"
+            )
+
     # Positions and text
 
     def position(self, state: State) -> Position:
@@ -89,11 +110,18 @@ class Tubstap(Game):
         settle_new(states)
         return states[0]
 
-    def to_text(self, state: State) -> str:
-        return position_to_text(self.position(state))
+    def to_text(self, state: State) -> Any:
+        if np.ndim(state) == 0:
+            return position_to_text(self.position(state))
+        return [position_to_text(self.position(record)) for record in as_states(state)]
 
-    def from_text(self, text: str) -> np.void:
-        return self.from_position(position_from_text(text))
+    def from_text(self, text: str | Sequence[str]) -> Any:
+        if isinstance(text, str):
+            return self.from_position(position_from_text(text))
+        states = [self.from_text(line) for line in text]
+        if len({state.dtype for state in states}) > 1:
+            raise ValueError("positions of different board sizes or kinds of HP do not go into one array")
+        return np.array(states, states[0].dtype if states else self.dtype)
 
     # Moves
 
@@ -103,6 +131,7 @@ class Tubstap(Game):
         Numbers and coordinates are those of map files. An illegal move raises with the reason.
         """
         record = _record(state)
+        unit, x, y, target = (operator.index(value) for value in (unit, x, y, target))
         slot = self._slot(record, unit, "unit")
         victim = NOBODY if target == -1 else self._slot(record, target, "target")
         if not (1 <= x <= record["width"] and 1 <= y <= record["height"]):
@@ -111,6 +140,16 @@ class Tubstap(Game):
         if not self.legal(record, move):
             raise ValueError(self.why_illegal(record, move))
         return move
+
+    def encode_each(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """The moves (n, 3) of actions (n, 4), each (unit, x, y, target), in states (n,)."""
+        rows = [self.encode(state, *action) for state, action in zip(as_states(states), actions, strict=True)]
+        return np.array(rows, np.int16).reshape(-1, MOVE_LENGTH)
+
+    def decode_each(self, states: np.ndarray, moves: np.ndarray) -> np.ndarray:
+        """The actions (n, 4), each (unit, x, y, target), of moves (n, 3) in states (n,)."""
+        rows = [self.decode(state, move) for state, move in zip(as_states(states), moves, strict=True)]
+        return np.array(rows, np.int64).reshape(-1, 4)
 
     def decode(self, state: State, move: np.ndarray) -> tuple[int, int, int, int]:
         """(unit, x, y, target) of a move, as map files number them; target -1 for no attack."""
@@ -121,9 +160,11 @@ class Tubstap(Game):
 
     def damages(self, state: State, move: np.ndarray) -> tuple[float, float]:
         """What the move's attack takes from the target, and its counter-attack from the attacker."""
+        if not self.legal(_record(state), move):
+            raise ValueError(self.why_illegal(state, move))
         if move[2] == NOBODY:
             return 0, 0
-        hit, counter = exchange_of(np.asarray(state).reshape(1), int(move[0]), int(move[1]), int(move[2]))
+        hit, counter = exchange_of(one(state), int(move[0]), int(move[1]), int(move[2]))
         return (hit, counter) if _record(state)["real"] else (int(hit), int(counter))
 
     def why_illegal(self, state: State, move: Any) -> str:
@@ -222,14 +263,41 @@ class Tubstap(Game):
                 turns[-1] = RecordedTurn(turn, turn % 2, (*turns[-1].actions, action))
             else:
                 turns.append(RecordedTurn(turn, turn % 2, (action,)))
+        if not states:
+            raise ValueError("a game without a move has no record")
         start = self.position(states[0])
-        return format_record(Record(start.map, date, "rule_set_version_0100", *names, tuple(turns)))
+        if start.turn or any(unit.hp <= 0 for unit in start.map.units):
+            raise ValueError("a record begins with a map: this game began in the middle of another")
+        rules = rules_text(start.rules)
+        return format_record(Record(start.map, date, RULE if rules == "official" else rules, *names, tuple(turns)))
+
+    def replay(self, record: Record) -> tuple[list[np.void], list[np.ndarray]]:
+        """The states and moves of a record under this game's rules: one state more than moves. What the record tells
+        and the rules forbid raises; whoever ends a turn early lets the remaining units stay."""
+        states: list[np.void] = [self.from_position(Position(record.map, self.rules))]
+        moves: list[np.ndarray] = []
+        for action in (action for turn in record.turns for action in turn.actions):
+            if action.kind == RESIGN:
+                break
+            turn = states[-1]["turn"]
+            while True:
+                move = self._replayed(states[-1], action)
+                moves.append(move)
+                states.append(self.play(states[-1], move))
+                if action.kind != TURN_END or self.done(states[-1]) or states[-1]["turn"] != turn:
+                    break
+        return states, moves
+
+    def _replayed(self, state: np.void, action: RecordedAction) -> np.ndarray:
+        if action.kind == TURN_END:
+            return next(m for m in self.moves(state) if m[1] == state["cell"][m[0]] and m[2] == NOBODY)
+        return self.encode(state, action.unit, action.x, action.y, action.target if action.kind == ATTACK else -1)
 
     def _recorded(self, state: State, move: np.ndarray) -> RecordedAction:
         unit, x, y, target = self.decode(state, move)
         drawn = self.last_move(state, move)
         attacked = (-1, -1) if drawn.target_x is None or drawn.target_y is None else (drawn.target_x, drawn.target_y)
-        kind = _MOVE if target == -1 else _MOVE_AND_ATTACK
+        kind = MOVE if target == -1 else ATTACK
         hit, counter = self.damages(state, move)
         return RecordedAction(unit, x, y, drawn.from_x, drawn.from_y, target, *attacked, kind, hit, counter)
 
@@ -244,4 +312,4 @@ class Tubstap(Game):
 
 
 def _record(state: State) -> np.void:
-    return np.asarray(state).reshape(1)[0]
+    return one(state)[0]

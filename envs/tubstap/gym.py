@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 
 from sandtable.encoders.features.observation import row
+from sandtable.envs.duel import OpponentError
 from sandtable.envs.screen import FPS, RENDER_MODES, Screen
 from sandtable.envs.tubstap.game import Tubstap
 from sandtable.envs.tubstap.position import Map
@@ -83,7 +84,11 @@ class TubstapEnv(gymnasium.Env):
             raise gymnasium.error.ResetNeeded("the game is over: call reset() before step()")
         if not self.action_space.contains(action):
             raise ValueError(f"action {action!r} is not in {self.action_space}")
-        rewards, over, illegal = self._duel.step(np.array([action], np.int64))
+        try:
+            rewards, over, illegal = self._duel.step(np.array([action], np.int64))
+        except OpponentError:
+            self._over = True
+            raise
         self._over = bool(over[0])
         observation, info = self._show(over)
         if illegal[0]:

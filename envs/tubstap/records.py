@@ -24,8 +24,8 @@ from sandtable.envs.tubstap.blocks import (
 )
 from sandtable.envs.tubstap.maps import format_map, map_of_blocks
 from sandtable.envs.tubstap.position import Map
-from sandtable.envs.tubstap.tables import MAX_HP, TEAMS
-from sandtable.envs.tubstap.validity import MAX_TURN, whole_fault
+from sandtable.envs.tubstap.tables import MAX_HP, MAX_TURN, TEAMS
+from sandtable.envs.tubstap.validity import whole_fault
 
 RESIGN, MOVE, ATTACK, TURN_END = range(4)
 KIND_NAMES = ("resign", "move", "move and attack", "turn end")

@@ -31,6 +31,7 @@ from sandtable.envs.tubstap.tables import (
     CANNON_RANGE,
     INFANTRY,
     MAX_HP,
+    MAX_TURN,
     MOBILITY,
     POWER,
     STARS,
@@ -45,6 +46,7 @@ _NEAREST, _FARTHEST = CANNON_RANGE
 _SIDE_MASK = np.array([(1 << MAX_UNITS) - 1, ((1 << MAX_UNITS) - 1) << MAX_UNITS], np.uint32)
 _ONE = np.uint32(1)
 _FULL_HP = float(MAX_HP)
+_ANY_DAMAGE = 1e-9
 _ROUNDING = 1e-9  # sums of real HP that differ by less are equal, in whatever order they were added
 
 RECORDS = tuple(numba.from_dtype(dtype) for dtype in DTYPES)
@@ -53,6 +55,24 @@ RECORDS = tuple(numba.from_dtype(dtype) for dtype in DTYPES)
 def is_tubstap(record) -> bool:
     """Whether a numba type is a state of this game."""
     return record in RECORDS
+
+
+@jit
+def fits(state, width, height, units):
+    """Whether the state is of a map of this size with at most so many units a side: what arrays are made for."""
+    more = 0
+    for slot in range(units, MAX_UNITS):
+        more += (state.id[slot] >= 0) + (state.id[MAX_UNITS + slot] >= 0)
+    return more == 0 and state.width == width and state.height == height
+
+
+@jit
+def first_unfit(states, width, height, units):
+    """The index of the first state that does not fit (see `fits`), or -1."""
+    for i in range(len(states)):
+        if not fits(states[i], width, height, units):
+            return i
+    return -1
 
 
 @jit
@@ -261,7 +281,7 @@ def moves(state, out):
 @jit
 def strong_moves(state, out):
     """All moves but the attacks that do no damage."""
-    return _moves(state, 1e-9, out)
+    return _moves(state, _ANY_DAMAGE, out)
 
 
 @jit
@@ -333,7 +353,7 @@ def _judge(state):
         return RED_WON if ahead > needed else BLUE_WON if -ahead > needed else DRAWN
     if state.quiet_turns > 0 and state.quiet >= state.quiet_turns:
         return DRAWN
-    return RUNNING
+    return DRAWN if state.turn >= MAX_TURN else RUNNING
 
 
 @jit
@@ -353,9 +373,31 @@ def settle(state):
 
 
 @jit
+def _map_key(state):
+    """A key of the map, the units' kinds and the rules."""
+    word = mix(np.uint64(state.width) << np.uint64(8) | np.uint64(state.height))
+    for cell in range(len(state.terrain)):
+        word = mix(word ^ np.uint64(state.terrain[cell]))
+    for slot in range(len(state.kind)):
+        word = mix(word ^ (np.uint64(state.kind[slot]) << np.uint64(8)) ^ np.uint64(state.id[slot] + 1))
+    for number in (
+        state.turn_limit,
+        state.hp_threshold,
+        state.quiet_turns,
+        state.antiair_infantry,
+        np.int16(state.cannon_mobility),
+        np.int16(state.ineffective_attacks),
+        np.int16(state.limit_is_draw),
+    ):
+        word = mix(word ^ np.uint64(number))
+    return word
+
+
+@jit
 def settle_new(states):
     """Judge states that come from outside: one may be over already, or begin with a side that cannot act."""
     for i in range(len(states)):
+        states[i].map_key = _map_key(states[i])
         states[i].status = _judge(states[i])
         settle(states[i])
 
@@ -380,7 +422,7 @@ def play(state, move):
 
 @jit
 def key(state):
-    word = mix(np.uint64(state.turn) << np.uint64(32) | np.uint64(state.acted & state.alive))
+    word = mix(state.map_key ^ (np.uint64(state.turn) << np.uint64(32) | np.uint64(state.acted & state.alive)))
     word = mix(word ^ (np.uint64(state.quiet) << np.uint64(8) | np.uint64(state.hurt)))
     units = state.alive
     while units:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from sandtable.envs.tubstap.tables import MAX_THRESHOLD, MAX_TURN
 from sandtable.names import unknown_name
 
 NO_LIMIT = 0
@@ -37,10 +38,10 @@ class Rules:
         _one_of("cannon_mobility", self.cannon_mobility, (5, 6))
         _one_of("ineffective_attacks", self.ineffective_attacks, (False, True))
         _one_of("limit_means", self.limit_means, ("hp", "draw"))
-        for name, top in (("turn_limit", 30_000), ("hp_threshold", 1_000)):
+        for name, top in (("turn_limit", MAX_TURN), ("hp_threshold", MAX_THRESHOLD)):
             if getattr(self, name) != "map":
                 _whole(name, getattr(self, name), top, 'or "map"')
-        _whole("quiet_turns", self.quiet_turns, 30_000, "turns")
+        _whole("quiet_turns", self.quiet_turns, MAX_TURN, "turns")
 
     def changes(self) -> dict[str, Any]:
         """The options that differ from the official rules."""

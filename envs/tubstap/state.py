@@ -36,6 +36,7 @@ def state_dtype(layout: Layout, real: bool) -> np.dtype:
     return np.dtype(
         [
             ("boards", np.uint64, (BOARDS, layout.words)),
+            ("map_key", np.uint64),  # of everything that stays the same in a game
             ("hp", np.float64 if real else np.int8, SLOTS),
             ("cell", np.int16, SLOTS),
             ("kind", np.uint8, SLOTS),

@@ -69,15 +69,9 @@ def _make_opponent(opponent: Any) -> Any:
 
 
 def fitting_state(game: Tubstap, text: str) -> np.void:
-    """The state of a position, which must fit the spaces of an environment of this game."""
+    """The state of a position, which must fit the spaces of an environment of this game. It plays by its own rules."""
     state = game.from_text(text)
-    units = max(np.count_nonzero(side >= 0) for side in np.split(state["id"], 2))
-    size = (int(state["width"]), int(state["height"]))
-    if size != (game.width, game.height) or units > game.units_a_side:
-        raise ValueError(
-            f"the position has {size[0]}x{size[1]} cells and {units} units a side; this environment is made for "
-            f"{game.width}x{game.height} and at most {game.units_a_side}"
-        )
+    game.require_fit(np.array([state]))
     if state.dtype != game.dtype:
         raise ValueError(f"the position's HP are not {game.rules.hp}, as the environment's are")
     return state

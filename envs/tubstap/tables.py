@@ -1,7 +1,5 @@
 """The numbers of TUBSTAP's rules, each standing here once: units, terrain, attack powers.
 
-They are frozen into machine code (sandtable.envs.jit).
-
 Plain tuples and numpy arrays, without numba, so that text formats and drawing can use them cheaply.
 Source: the official platform, version 0.108.
 """
@@ -45,3 +43,5 @@ ENTRY_COST = ((0, 0, 0), (1, 1, 1), (1, 0, 0), (1, 2, 1), (1, 0, 2), (1, 1, 1), 
 
 MAX_SIDE = 20  # cells along one edge of a map, the border of map files not counted
 MAX_UNITS = 16  # of one team
+MAX_TURN = 30_000  # then any game is a draw, whatever the rules say
+MAX_THRESHOLD = 1_000

@@ -16,15 +16,14 @@ from sandtable.envs.tubstap.tables import (
     FORTRESS,
     MAX_HP,
     MAX_SIDE,
+    MAX_THRESHOLD,
+    MAX_TURN,
     MAX_UNITS,
     TEAMS,
     TERRAIN_NAMES,
     UNIT_CLASS,
     UNIT_NAMES,
 )
-
-MAX_TURN = 30_000
-MAX_THRESHOLD = 1_000
 
 
 @dataclass(frozen=True)

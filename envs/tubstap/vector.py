@@ -67,6 +67,8 @@ class TubstapVectorEnv(VectorEnv):
         """Begin all games anew. seed: one for the first game and its successors for the others, or a list."""
         if options:
             raise ValueError(f"the batch environment has no options of reset, got {', '.join(options)}")
+        if isinstance(seed, np.integer):
+            seed = int(seed)
         super().reset(seed=seed if isinstance(seed, int) else None)
         seeds = self._seeds(seed)
         if len(seeds) != self.num_envs:

@@ -1,0 +1,19 @@
+"""The strengths that docs/results/agents.md reports, measured again with another seed."""
+
+from __future__ import annotations
+
+import pytest
+
+import sandtable
+from sandtable.matches.tournament import play_tournament
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("a", "b", "least"),
+    [("greedy", "random", 0.99), ("muct:sims=200", "greedy", 0.95), ("muct:sims=2000", "muct:sims=200", 0.65)],
+)
+def test_strength(a: str, b: str, least: float) -> None:
+    game = sandtable.make_game("tubstap", map="li-symmetric", turn_limit=40, hp_threshold=0)
+    (pair,) = play_tournament(game, [a, b], games=400, seed=21).pairs
+    assert pair.score >= least
