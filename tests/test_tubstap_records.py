@@ -66,6 +66,11 @@ def test_what_the_original_writes_is_read() -> None:
     assert format_record(record) == original
 
 
+def test_comments_of_the_original_are_passed_over() -> None:
+    text = GAME if isinstance(GAME, str) else "".join(GAME)
+    assert parse_record(text.replace("TURNINFO", "COM[thinking];\nTURNINFO", 1)) == parse_record(text)
+
+
 def test_both_players_may_be_separated_as_every_other_block_is() -> None:
     assert parse_record(GAME.replace("]PLAYERBLUE", "];\nPLAYERBLUE")) == RECORD
 

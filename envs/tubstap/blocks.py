@@ -18,7 +18,7 @@ from sandtable.names import unknown_name
 MAP_TAGS = (
     "SIZEX", "SIZEY", "TURNLIMIT", "HPTHRESHOLD", "UNITNUMRED", "UNITNUMBLUE", "AUTHOR", "MAPCOM", "UNIT", "MAP",
 )  # fmt: skip
-RECORD_TAGS = ("PLAYEDDATE", "PLAYEDRULE", "PLAYERRED", "PLAYERBLUE", "TURNINFO", "ACTION")
+RECORD_TAGS = ("PLAYEDDATE", "PLAYEDRULE", "PLAYERRED", "PLAYERBLUE", "TURNINFO", "ACTION", "COM")
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _TAG = re.compile(r"[A-Za-z_]+")

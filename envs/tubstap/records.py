@@ -1,7 +1,8 @@
 """Game records of the original platform: a map, who played, and every action of every turn.
 
 The original says what was played, not whether it was legal, and so does this file: a record is checked for its
-form and for the units and cells that it names; whether the moves follow the rules is for the engine to tell.
+form and for the units and cells that it names; whether the moves follow the rules is for the engine to tell
+(Tubstap.replay). COM blocks, in which the original keeps remarks, are passed over.
 """
 
 from __future__ import annotations
