@@ -299,7 +299,9 @@ def as_states(state: Any) -> np.ndarray:
     states = np.asarray(state)
     if states.dtype.names is None or states.ndim > 1:
         raise TypeError(f"expected a state or an array (n,) of states, got {state!r}"[:200])
-    return np.require(np.atleast_1d(states), requirements=["C", "W"])
+    if states.ndim == 0:
+        states = states.reshape(1)
+    return states if states.flags.carray else states.copy()
 
 
 def _many(state: Any) -> tuple[np.ndarray, bool]:

@@ -63,11 +63,14 @@ def _mask_each(states, idle, units, masks):
 
 
 @jit
-def _rows_each(states, actions, units, rows):
+def _rows_each(states, actions, units, n, rows):
+    """Write the moves of actions; False if one is none of the n."""
     for i in range(len(states)):
         state = states[i]
         side = player(state)
         action = np.int64(actions[i])
+        if not 0 <= action < n:
+            return False
         target = action % (units + 1)
         action //= units + 1
         x = action % state.width
@@ -75,6 +78,7 @@ def _rows_each(states, actions, units, rows):
         rows[i, 0] = action // state.height + side * MAX_UNITS
         rows[i, 1] = action % state.height * stride(state.boards) + x
         rows[i, 2] = NOBODY if target == 0 else target - 1 + (1 - side) * MAX_UNITS
+    return True
 
 
 class ActionCodec:
@@ -95,10 +99,9 @@ class ActionCodec:
     def moves(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """The moves (b, 3) that actions (b,) of the space mean; legal or not."""
         self._game.require_fit(states)
-        if actions.shape != states.shape or (len(actions) and not 0 <= actions.min() <= actions.max() < self.n):
-            raise ValueError(f"{len(states)} actions from 0 to {self.n - 1} are needed, got {actions!r}"[:200])
         rows = np.empty((len(states), 3), np.int16)
-        _rows_each(states, actions, self._units, rows)
+        if actions.shape != states.shape or not _rows_each(states, actions, self._units, self.n, rows):
+            raise ValueError(f"{len(states)} actions from 0 to {self.n - 1} are needed, got {actions!r}"[:200])
         return rows
 
     def action(self, move: np.ndarray) -> int:
