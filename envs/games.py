@@ -8,7 +8,10 @@ from typing import Any
 from sandtable.envs.game import Game
 from sandtable.names import unknown_name
 
-GAMES = {"tubstap": "sandtable.envs.tubstap.game:Tubstap"}
+GAMES = {
+    "tubstap": "sandtable.envs.tubstap.game:Tubstap",
+    "warzone": "sandtable.envs.warzone.game:Warzone",
+}
 
 
 def make_game(name: str, **options: Any) -> Game:

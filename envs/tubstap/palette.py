@@ -1,15 +1,9 @@
-"""The colours that several parts of a picture share."""
+"""The colours that several parts of a picture share, beside those of all games."""
 
 from __future__ import annotations
 
 from sandtable.envs.window import Colour
 
-# Vermilion and blue stay apart for every kind of colour blindness; the tokens' shapes differ too.
-TEAM_COLOURS: tuple[Colour, Colour] = ((206, 64, 44), (38, 98, 178))
-WHITE: Colour = (255, 255, 255)
-INK: Colour = (28, 32, 40)
-FRAME: Colour = (36, 41, 51)
-LABEL: Colour = (158, 166, 178)
 ACTED: Colour = (128, 128, 128)
 ATTACK: Colour = (255, 193, 40)
 HEALTH: Colour = (120, 220, 110)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
-
 import numpy as np
 
-from sandtable.envs.tubstap.palette import FRAME, TEAM_COLOURS, WHITE
+from sandtable.envs.palette import TEAM_COLOURS
+from sandtable.envs.strips import BADGE_RADII, footer, header
 from sandtable.envs.tubstap.position import Position, Unit
 from sandtable.envs.tubstap.rulesets import NO_LIMIT
 from sandtable.envs.tubstap.tables import BLUE, PLAIN, RED, TEAMS, UNIT_LETTERS
 from sandtable.envs.tubstap.tiles import board, margins
 from sandtable.envs.tubstap.tokens import LastMove, hp_text, paint_attack, paint_path, token
-from sandtable.envs.window import Brush, blend, mix, to_picture
+from sandtable.envs.window import blend, to_picture
 
 TERRAIN_CHARACTERS = "#.~f^=H"
 TERRAIN_CODES = (90, 32, 36, 92, 33, 37, 97)  # colours of a terminal
@@ -62,8 +60,14 @@ def draw(position: Position, last_move: LastMove | None = None, cell: int = 56) 
     edge, strip = margins(cell)
     picture = board(position.map.terrain, cell).copy()
     width, height = picture.get_size()
-    blend(picture, _header(width, cell, _turn_text(position), position.mover), (0, 0))
-    blend(picture, _footer(width, cell, _hp_sums(position), position.rules.hp == "real"), (0, height - strip))
+    mover = position.mover
+    badge = header(
+        width, strip, _turn_text(position), f"{TEAMS[mover]} to move", TEAM_COLOURS[mover], BADGE_RADII[mover]
+    )
+    blend(picture, badge, (0, 0))
+    red, blue = _hp_sums(position)
+    words = (f"HP {hp_text(red, position.rules.hp == 'real')}", f"HP {hp_text(blue, position.rules.hp == 'real')}")
+    blend(picture, footer(width, strip, words, red / (red + blue or 1.0)), (0, height - strip))
     if last_move:
         paint_path(picture, last_move, cell)
     for unit in _living(position):
@@ -87,33 +91,3 @@ def _hp_sums(position: Position) -> tuple[float, float]:
 def _turn_text(position: Position) -> str:
     limit = position.map.turn_limit if position.rules.turn_limit == "map" else position.rules.turn_limit
     return f"turn {position.turn}" + (f" / {limit}" if limit != NO_LIMIT else "")
-
-
-# The strips above and below the board
-
-
-@lru_cache(maxsize=64)
-def _header(width: int, cell: int, turn: str, mover: int) -> Any:
-    strip = margins(cell)[1]
-    brush = Brush(width, strip, strip)
-    right = width / strip
-    brush.text(WHITE, turn, (0.3, 0.55), 0.56, right / 2 - 0.4, "midleft")
-    size = min(2.7, right / 2 - 0.3)
-    brush.box(TEAM_COLOURS[mover], (right - 0.25 - size, 0.17), (size, 0.74), (0.12, 0.37)[mover])
-    brush.text(WHITE, f"{TEAMS[mover]} to move", (right - 0.25 - size / 2, 0.55), 0.5, size - 0.3)
-    return brush.result()
-
-
-@lru_cache(maxsize=64)
-def _footer(width: int, cell: int, sums: tuple[float, float], real: bool) -> Any:
-    strip = margins(cell)[1]
-    brush = Brush(width, strip, strip)
-    right, words = width / strip, 1.9
-    room = right - 2 * words
-    share = sums[RED] / (sum(sums) or 1.0)
-    brush.text(WHITE, f"HP {hp_text(sums[RED], real)}", (0.3, 0.45), 0.5, words - 0.45, "midleft")
-    brush.text(WHITE, f"HP {hp_text(sums[BLUE], real)}", (right - 0.3, 0.45), 0.5, words - 0.45, "midright")
-    brush.box(mix(TEAM_COLOURS[BLUE], WHITE, 0.1), (words, 0.33), (room, 0.24), 0.12)
-    brush.box(mix(TEAM_COLOURS[RED], WHITE, 0.1), (words, 0.33), (room * share, 0.24), 0.12)
-    brush.box(FRAME, (words + room * share - 0.03, 0.3), (0.06, 0.3))
-    return brush.result()

@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import pi, sin
 from typing import Any
 
-from sandtable.envs.tubstap.palette import FRAME, INK, LABEL, WHITE
+from sandtable.envs.palette import FRAME, INK, LABEL, WHITE
 from sandtable.envs.tubstap.tables import FORBIDDEN, FOREST, FORTRESS, MOUNTAIN, ROAD, SEA
 from sandtable.envs.window import Brush, Colour, Point, blend, load_pygame, mix
 

@@ -7,7 +7,8 @@ from functools import lru_cache
 from math import cos, hypot, pi, sin
 from typing import Any
 
-from sandtable.envs.tubstap.palette import ACTED, ATTACK, HEALTH, INK, TEAM_COLOURS, WHITE
+from sandtable.envs.palette import INK, TEAM_COLOURS, WHITE
+from sandtable.envs.tubstap.palette import ACTED, ATTACK, HEALTH
 from sandtable.envs.tubstap.tables import MAX_HP, UNIT_LETTERS
 from sandtable.envs.tubstap.tiles import margins
 from sandtable.envs.window import Brush, Point, mix
