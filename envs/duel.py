@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
+from gymnasium import spaces
 
 from sandtable.envs.game import Game, State, done, legal, outcome, play, player
 from sandtable.envs.jit import jit
@@ -18,19 +19,46 @@ from sandtable.envs.randomness import random_word, seeds_from
 ON_ILLEGAL = ("forfeit", "raise", "noop")
 _MOST_STARTS = 1_000
 
+REFUSED, TAKEN, ENDED = range(3)
+"""What becomes of an action of a drafting codec: it is illegal, it is part of the move, or it ends the move."""
+
 
 class OpponentError(ValueError):
     """The opponent answered what cannot be played: the game cannot go on."""
 
 
 class Codec(Protocol):
-    """Moves as numbers from 0 to n - 1."""
+    """Moves as actions: numbers of a Discrete, or rows of numbers of a MultiDiscrete."""
 
-    n: int
+    top: int
+    """The highest number of an action."""
+    masked: bool
+    """Whether actions may be illegal, so that masks are shown; if not, masks only tell which ones have a meaning."""
 
-    def masks(self, states: np.ndarray) -> np.ndarray: ...
+    @property
+    def space(self) -> spaces.Discrete | spaces.MultiDiscrete: ...
+
+    def masks(self, states: np.ndarray, idle: np.ndarray | None = None) -> np.ndarray: ...
 
     def moves(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray: ...
+
+
+class DraftingCodec(Codec, Protocol):
+    """Moves that take several actions each. What was chosen so far is a draft: a row like a move, at first of zeros."""
+
+    def masks(
+        self, states: np.ndarray, idle: np.ndarray | None = None, drafts: np.ndarray | None = None
+    ) -> np.ndarray: ...
+
+    def take(self, states: np.ndarray, drafts: np.ndarray, which: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """Write actions (k,) into the drafts of the games `which` (k,); REFUSED (if illegal), TAKEN or ENDED (k,)."""
+        ...
+
+    def legal(self, states: np.ndarray, drafts: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """Whether each of actions (b,) may be taken."""
+        ...
+
+    def why_illegal(self, state: State, draft: np.ndarray, action: int) -> str: ...
 
 
 @jit
@@ -81,7 +109,7 @@ class Duel:
     def __init__(
         self,
         game: Game,
-        codec: Codec,
+        codec: Codec | DraftingCodec,
         n: int,
         opponent: Any = None,
         side: int | None = None,
@@ -94,6 +122,8 @@ class Duel:
         self.states = np.zeros(n, game.dtype)
         self.sides = np.zeros(n, np.int64)
         """Whose rewards and observations are given: the side played from outside, or the mover."""
+        self.drafts = np.zeros((n, game.move_length), np.int16) if hasattr(codec, "take") else None
+        """(n, move_length): the moves that are being put together, where a move takes several actions."""
         self.watch: Callable[[State, np.ndarray, State], None] | None = None
         """Told of every move in the first game: the state before, the move, the state after."""
         self._rngs = seeds_from(None, n)
@@ -136,6 +166,8 @@ class Duel:
             raise ValueError("the game is over at this position before anything can be chosen")
 
     def _begin(self, which: np.ndarray) -> None:
+        if self.drafts is not None:
+            self.drafts[which] = 0
         if self.opponent is None:
             self.sides[which] = self.game.player(self.states[which])
             return
@@ -150,7 +182,7 @@ class Duel:
         while n := _waiting(self.states, which, self.sides, room):
             waiting = room[:n]
             rows = self._answers(waiting)
-            allowed, all_legal = self._play(waiting, rows)
+            allowed, all_legal = self.play(waiting, rows)
             if not all_legal:
                 i = int(np.flatnonzero(~allowed)[0])
                 raise OpponentError(f"the opponent's move: {self.game.why_illegal(self.states[waiting[i]], rows[i])}")
@@ -166,30 +198,56 @@ class Duel:
     def step(self, actions: np.ndarray, which: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Play an action in each of the games `which`; (rewards, over, illegal), each (n,).
 
-        actions (n,) int64 must be numbers of the space; those of other games are not looked at.
+        actions (n, …) int64 must be of the space; those of other games are not looked at.
         """
         which = self._all if which is None else which
         rewards, over, illegal = np.zeros(self.n), np.zeros(self.n, np.bool_), np.zeros(self.n, np.bool_)
+        if self.drafts is None:
+            all_legal = self._step_moves(which, actions, illegal)
+        else:
+            all_legal = self._step_drafts(which, actions, illegal, self.drafts)
+        _judge(self.states, which, self.sides, rewards, over)
+        if not all_legal and self.on_illegal == "forfeit":
+            rewards[illegal], over[illegal] = -1.0, True
+        if self.opponent is None:
+            running = which[~over[which]]
+            self.sides[running] = self.game.player(self.states[running])
+        return rewards, over, illegal
+
+    def _step_moves(self, which: np.ndarray, actions: np.ndarray, illegal: np.ndarray) -> bool:
+        """Play actions that are whole moves and tell which are illegal; whether none is."""
         if which is self._all:
             rows = self.codec.moves(self.states, actions)
         else:
             rows = self.codec.moves(self.states[which], actions[which])
         if self.on_illegal == "raise":
             self._refuse_illegal(which, rows)
-        allowed, all_legal = self._play(which, rows)
+        allowed, all_legal = self.play(which, rows)
         if self.opponent is not None:
             self._answer(which if all_legal else which[allowed])
-        _judge(self.states, which, self.sides, rewards, over)
         if not all_legal:
             illegal[which[~allowed]] = True
-            if self.on_illegal == "forfeit":
-                rewards[illegal], over[illegal] = -1.0, True
-        if self.opponent is None:
-            running = which[~over[which]]
-            self.sides[running] = self.game.player(self.states[running])
-        return rewards, over, illegal
+        return all_legal
 
-    def _play(self, which: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, bool]:
+    def _step_drafts(self, which: np.ndarray, actions: np.ndarray, illegal: np.ndarray, drafts: np.ndarray) -> bool:
+        """The same with actions that are parts of moves: a move that has been ended is played."""
+        codec: Any = self.codec
+        chosen = actions if which is self._all else actions[which]
+        if self.on_illegal == "raise":
+            refuse_draft(codec, self.states[which], drafts[which], chosen)
+        taken = codec.take(self.states, drafts, which, chosen)
+        ended = which[taken == ENDED]
+        if len(ended):
+            rows = drafts[ended]
+            drafts[ended] = 0
+            self.play(ended, rows)
+            if self.opponent is not None:
+                self._answer(ended)
+        refused = taken == REFUSED
+        illegal[which[refused]] = True
+        return not refused.any()
+
+    def play(self, which: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, bool]:
         """Play the rows that are legal; which those are, and whether all of them."""
         allowed = np.empty(len(which), np.bool_)
         before: Any = self.states[0].copy() if self.watch else None
@@ -203,3 +261,11 @@ class Duel:
         if not allowed.all():
             i = int(np.flatnonzero(~allowed)[0])
             raise ValueError(f"illegal action: {self.game.why_illegal(self.states[which[i]], rows[i])}")
+
+
+def refuse_draft(codec: DraftingCodec, states: np.ndarray, drafts: np.ndarray, actions: np.ndarray) -> None:
+    """Raise with the reason if one of actions (b,) may not be taken."""
+    allowed = codec.legal(states, drafts, actions)
+    if not allowed.all():
+        i = int(np.flatnonzero(~allowed)[0])
+        raise ValueError(f"illegal action: {codec.why_illegal(states[i], drafts[i], int(actions[i]))}")

@@ -45,12 +45,18 @@ class Screen:
             gymnasium.logger.warn(f"render() needs a render_mode: one of {', '.join(RENDER_MODES)}")
             return None
         if self.mode == "ansi":
-            return self._game.ansi(state, self._last)
-        picture = self._game.picture(state, self._last)
+            return self._text(state)
+        picture = self._picture(state)
         if self._window is None:
             return picture
         self._window.show(picture, FPS)
         return None
+
+    def _text(self, state: State) -> str:
+        return self._game.ansi(state, self._last)
+
+    def _picture(self, state: State) -> np.ndarray:
+        return self._game.picture(state, self._last)
 
     def close(self) -> None:
         if self._window is not None:

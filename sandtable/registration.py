@@ -7,8 +7,15 @@ import pettingzoo
 
 ENVIRONMENTS = {
     "Tubstap-v0": ("sandtable.envs.tubstap.gym:TubstapEnv", "sandtable.envs.tubstap.vector:TubstapVectorEnv"),
+    "Warzone-v0": ("sandtable.envs.warzone.gym:WarzoneEnv", "sandtable.envs.warzone.vector:WarzoneVectorEnv"),
 }
-PETTINGZOO = {"sandtable/tubstap-v0": "sandtable.envs.tubstap.aec:env"}
+PETTINGZOO = {
+    "sandtable/tubstap-v0": {"aec": "sandtable.envs.tubstap.aec:env"},
+    "sandtable/warzone-v0": {
+        "aec": "sandtable.envs.warzone.aec:env",
+        "parallel": "sandtable.envs.warzone.parallel:parallel_env",
+    },
+}
 
 
 def register_environments() -> None:
@@ -17,7 +24,8 @@ def register_environments() -> None:
         if name not in gymnasium.registry:
             gymnasium.register(id=name, entry_point=single, vector_entry_point=vector)
     # PettingZoo has a registry since 1.27.
-    if hasattr(pettingzoo, "aec_registry"):
-        for name, entry_point in PETTINGZOO.items():
-            if name not in pettingzoo.aec_registry:
-                pettingzoo.register("aec", name, entry_point)
+    if hasattr(pettingzoo, "register"):
+        for name, forms in PETTINGZOO.items():
+            for form, entry_point in forms.items():
+                if name not in getattr(pettingzoo, f"{form}_registry"):
+                    pettingzoo.register(form, name, entry_point)

@@ -22,6 +22,7 @@ SOURCES = tuple(sandtable.tubstap.source_names())
 ALLOWED_WARNINGS = {
     "Observation is not a NumPy array": "PettingZoo: observations are dictionaries, with the mask in them",
     "Observation space for each agent probably should be": "PettingZoo: the same",
+    "Action space for each agent probably should be": "PettingZoo: genes are a MultiDiscrete",
     "We recommend agents to be named in the format": "PettingZoo: the players' names are red and blue, not player_0",
     "Action mask numpy array is all zeros": "PettingZoo: when the game is over there is nothing left to choose",
     "The old environment creation API has been deprecated": "PettingZoo: its tests use the old one of its own games",

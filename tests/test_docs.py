@@ -34,7 +34,7 @@ PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sor
 TEXT = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
 TUBSTAP, AGENTS = TEXT["docs/tubstap.md"], TEXT["docs/write-an-agent.md"]
 
-NOT_WRITTEN_YET = {"warzone"}
+NOT_WRITTEN_YET = {"warzone", "Warzone-v0", "sandtable/warzone-v0"}
 """Names that are being built. Take out what gets its documentation."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

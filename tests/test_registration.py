@@ -12,9 +12,16 @@ import pytest
 
 from sandtable.envs.tubstap.gym import TubstapEnv
 from sandtable.envs.tubstap.vector import TubstapVectorEnv
+from sandtable.envs.warzone.gym import WarzoneEnv
+from sandtable.envs.warzone.vector import WarzoneVectorEnv
 from sandtable.registration import ENVIRONMENTS, PETTINGZOO, register_environments
 
 ROOT = Path(__file__).parent.parent
+CLASSES: dict[str, tuple[type, type]] = {
+    "Tubstap-v0": (TubstapEnv, TubstapVectorEnv),
+    "Warzone-v0": (WarzoneEnv, WarzoneVectorEnv),
+}
+FORMS = {"aec": pettingzoo.AECEnv, "parallel": pettingzoo.ParallelEnv}
 has_registry = pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="PettingZoo before 1.27 has no registry")
 
 
@@ -30,15 +37,17 @@ def test_importing_loads_nothing_large() -> None:
     assert run(f"import sys, sandtable; print([name for name in {large} if name in sys.modules])") == "[]"
 
 
-def test_an_id_with_the_module_needs_no_import() -> None:
-    code = "import gymnasium; print(gymnasium.make('sandtable:Tubstap-v0').unwrapped.spec.id)"
-    assert run(code) == "Tubstap-v0"
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_an_id_with_the_module_needs_no_import(name: str) -> None:
+    code = f"import gymnasium; print(gymnasium.make('sandtable:{name}').unwrapped.spec.id)"
+    assert run(code) == name
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_ids_of_gymnasium(name: str) -> None:
-    assert isinstance(gymnasium.make(name).unwrapped, TubstapEnv)
-    assert isinstance(gymnasium.make_vec(name, num_envs=2), TubstapVectorEnv)
+    single, batch = CLASSES[name]
+    assert isinstance(gymnasium.make(name).unwrapped, single)
+    assert isinstance(gymnasium.make_vec(name, num_envs=2), batch)
 
 
 def test_an_unknown_id_is_answered_with_the_nearest() -> None:
@@ -47,13 +56,14 @@ def test_an_unknown_id_is_answered_with_the_nearest() -> None:
 
 
 @has_registry
-@pytest.mark.parametrize("name", PETTINGZOO)
-@pytest.mark.parametrize("form", ["as it is", "underscore", "newest"])
-def test_ids_of_pettingzoo(name: str, form: str) -> None:
-    written = {"as it is": name, "underscore": name.replace("-v", "_v"), "newest": name.rpartition("-v")[0]}[form]
-    env = pettingzoo.make("aec", written, map="kimura-map01")
-    assert isinstance(env, pettingzoo.AECEnv)
-    assert env.unwrapped.metadata["name"] == "tubstap_v0"
+@pytest.mark.parametrize(("form", "name"), [(form, name) for name, forms in PETTINGZOO.items() for form in forms])
+@pytest.mark.parametrize("spelling", ["as it is", "underscore", "newest"])
+def test_ids_of_pettingzoo(form: str, name: str, spelling: str) -> None:
+    written = {"as it is": name, "underscore": name.replace("-v", "_v"), "newest": name.rpartition("-v")[0]}[spelling]
+    env = pettingzoo.make(form, written, turn_limit=30)
+    assert isinstance(env, FORMS[form])
+    assert env.unwrapped.metadata["name"] == name.removeprefix("sandtable/").replace("-v", "_v")
+    assert env.unwrapped.game.rules.turn_limit == 30
 
 
 def test_registering_again_does_nothing() -> None:

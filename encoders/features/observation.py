@@ -1,61 +1,77 @@
-"""What the environments of TUBSTAP show: features by name, with the mask of legal actions beside them."""
+"""What the environments show: features by name, with the mask of legal actions beside them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from gymnasium import spaces
 
-from sandtable.encoders.features.takahashi import EDGE_FEATURES, NODE_FEATURES, TakahashiGraph, TakahashiImage
-from sandtable.envs.tubstap.actions import ActionCodec
-from sandtable.envs.tubstap.game import Tubstap
 from sandtable.names import unknown_name
 
-OBSERVATIONS: dict[str, tuple[type[TakahashiGraph] | type[TakahashiImage], ...]] = {
-    "graph": (TakahashiGraph,),
-    "image": (TakahashiImage,),
-    "both": (TakahashiGraph, TakahashiImage),
-    "graph_space": (TakahashiGraph,),
+OBSERVATIONS: dict[str, tuple[str, ...]] = {
+    "graph": ("graph",),
+    "image": ("image",),
+    "both": ("graph", "image"),
+    "graph_space": ("graph",),
 }
+"""The kinds of observations, and the features that each is made of."""
+
+
+class Features(Protocol):
+    """States → arrays. Where moves are drafted, `encode` is given the drafts too."""
+
+    space: spaces.Dict
+
+    def encode(self, states: np.ndarray, players: np.ndarray) -> dict[str, np.ndarray]: ...
+
+
+class GraphFeatures(Features, Protocol):
+    """Features that can be told as a graph too."""
+
+    graph_space: spaces.Graph
+
+    def graph(self, arrays: dict[str, np.ndarray], i: int) -> spaces.GraphInstance:
+        """The i-th state of what `encode` answered."""
+        ...
 
 
 class Observer:
     """Observations of one kind. `graph`, `image` and `both` are flat dictionaries of boxes with the key action_mask;
-    `graph_space` is a Graph of the units alive, whose mask stands in info alone."""
+    `graph_space` is a Graph, whose mask stands in info alone. codec: whose masks are shown, if there are any."""
 
-    def __init__(self, game: Tubstap, codec: ActionCodec, observation: str) -> None:
+    def __init__(self, graph: GraphFeatures, image: Features, codec: Any, observation: str) -> None:
         if observation not in OBSERVATIONS:
             raise ValueError(unknown_name("observation", observation, OBSERVATIONS))
-        self._features = [make(game) for make in OBSERVATIONS[observation]]
+        by_name: dict[str, Any] = {"graph": graph, "image": image}
+        self._features = [by_name[name] for name in OBSERVATIONS[observation]]
         self._codec = codec
         self.is_graph = observation == "graph_space"
         self.space: spaces.Space[Any]
         if self.is_graph:
-            self.space = spaces.Graph(
-                spaces.Box(0.0, 1.0, (NODE_FEATURES,), np.float32), spaces.Box(0.0, 1.0, (EDGE_FEATURES,), np.float32)
-            )
+            self.space = graph.graph_space
         else:
             boxes = {name: space for feature in self._features for name, space in feature.space.items()}
-            self.space = spaces.Dict({**boxes, "action_mask": spaces.Box(0, 1, (codec.n,), np.int8)})
+            mask = {"action_mask": spaces.Box(0, 1, (codec.n,), np.int8)} if codec.masked else {}
+            self.space = spaces.Dict({**boxes, **mask})
 
-    def observe(self, states: np.ndarray, players: np.ndarray, idle: np.ndarray) -> tuple[Any, np.ndarray]:
+    def observe(
+        self, states: np.ndarray, players: np.ndarray, idle: np.ndarray, drafts: np.ndarray | None = None
+    ) -> tuple[Any, np.ndarray | None]:
         """What the players (b,) see of states (b,): a dictionary of arrays (b, …), or a list of b graphs; and the
         masks (b, actions) int8 of the mover's legal actions, all zero where the player is `idle` (b,) bool: somebody
-        else is to move, or the game was forfeited."""
-        masks = self._codec.masks(states, idle)
-        arrays = {name: array for feature in self._features for name, array in feature.encode(states, players).items()}
+        else is to move, or the game was forfeited. drafts (b, move_length): the moves that are being put together."""
+        drafted = () if drafts is None else (drafts,)
+        masks = self._codec.masks(states, idle, *drafted) if self._codec.masked else None
+        arrays: dict[str, np.ndarray] = {}
+        for feature in self._features:
+            arrays.update(feature.encode(states, players, *drafted))
         if self.is_graph:
-            return [self._graph(arrays, i) for i in range(len(states))], masks
+            return [self._features[0].graph(arrays, i) for i in range(len(states))], masks
+        if masks is None:
+            return arrays, None
         arrays["action_mask"] = masks
         return arrays, masks.copy()
-
-    def _graph(self, arrays: dict[str, np.ndarray], i: int) -> spaces.GraphInstance:
-        alive = arrays["node_mask"][i] == 1
-        links = np.argwhere(arrays["edge_mask"][i] == 1)
-        number = np.cumsum(alive) - 1
-        edges = arrays["edges"][i][links[:, 0], links[:, 1]]
-        return spaces.GraphInstance(arrays["nodes"][i][alive], edges, number[links])
 
 
 def row(observation: Any, i: int) -> Any:

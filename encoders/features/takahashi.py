@@ -135,6 +135,9 @@ class TakahashiGraph:
                 "edge_mask": spaces.MultiBinary((n, n)),
             }
         )
+        self.graph_space = spaces.Graph(
+            spaces.Box(0.0, 1.0, (NODE_FEATURES,), np.float32), spaces.Box(0.0, 1.0, (EDGE_FEATURES,), np.float32)
+        )
 
     def encode(self, states: np.ndarray, players: np.ndarray) -> dict[str, np.ndarray]:
         """The arrays of states (b,), each seen by its player (b,): nodes (b, n, 13), edges (b, n, n, 4), masks."""
@@ -148,6 +151,14 @@ class TakahashiGraph:
         }
         _graph_each(states, players, self._units, out["nodes"], out["node_mask"], out["edges"], out["edge_mask"])
         return out
+
+    def graph(self, arrays: dict[str, np.ndarray], i: int) -> spaces.GraphInstance:
+        """The i-th state of what `encode` answered: the units alive and their edges."""
+        alive = arrays["node_mask"][i] == 1
+        links = np.argwhere(arrays["edge_mask"][i] == 1)
+        number = np.cumsum(alive) - 1
+        edges = arrays["edges"][i][links[:, 0], links[:, 1]]
+        return spaces.GraphInstance(arrays["nodes"][i][alive], edges, number[links])
 
 
 class TakahashiImage:

@@ -8,6 +8,7 @@ Units count from 0 within their side, in the order of the map file.
 from __future__ import annotations
 
 import numpy as np
+from gymnasium import spaces
 
 from sandtable.envs.bitboard import is_empty, layout_for, lowest, stride, without_lowest
 from sandtable.envs.jit import jit
@@ -84,10 +85,13 @@ def _rows_each(states, actions, units, n, rows):
 class ActionCodec:
     """The actions of one game."""
 
+    masked = True
+
     def __init__(self, game: Tubstap) -> None:
         self._game = game
         self._units, self._width, self._height = game.units_a_side, game.width, game.height
         self.n = self._units * self._height * self._width * (self._units + 1)
+        self.space, self.top = spaces.Discrete(self.n), self.n - 1
 
     def masks(self, states: np.ndarray, idle: np.ndarray | None = None) -> np.ndarray:
         """Which actions are legal for the player to move: (b, n) int8; none where the game is over or `idle` (b,)."""

@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sandtable.envs.warzone.aec import env as env
+    from sandtable.envs.warzone.aec import raw_env as raw_env
     from sandtable.envs.warzone.game import Warzone as Warzone
     from sandtable.envs.warzone.maps import MapError as MapError
     from sandtable.envs.warzone.maps import format_map as format_map
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from sandtable.envs.warzone.maps import parse_map as parse_map
     from sandtable.envs.warzone.maps import save_map as save_map
     from sandtable.envs.warzone.notation import NotationError as NotationError
+    from sandtable.envs.warzone.parallel import parallel_env as parallel_env
     from sandtable.envs.warzone.position import Bonus as Bonus
     from sandtable.envs.warzone.position import Map as Map
     from sandtable.envs.warzone.position import Position as Position
@@ -25,9 +28,11 @@ if TYPE_CHECKING:
     from sandtable.envs.warzone.sources import source_names as source_names
 
 _LATE = {
+    "aec": ("env", "raw_env"),
     "game": ("Warzone",),
     "maps": ("MapError", "format_map", "load_map", "parse_map", "save_map"),
     "notation": ("NotationError",),
+    "parallel": ("parallel_env",),
     "position": ("Bonus", "Map", "Position", "Start"),
     "records": ("RecordError", "load_record", "parse_record"),
     "rulesets": ("RULESETS", "Rules"),
@@ -46,11 +51,14 @@ __all__ = [
     "Rules",
     "Start",
     "Warzone",
+    "env",
     "format_map",
     "load_map",
     "load_record",
+    "parallel_env",
     "parse_map",
     "parse_record",
+    "raw_env",
     "save_map",
     "source_names",
 ]
