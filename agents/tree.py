@@ -149,7 +149,7 @@ def rollout(state, attack_chance, sound, margin, plies, rng, move):
 
 @jit
 def forget_of(root, rng):
-    """Replace in root (1,) what no player can know."""
+    """Replace in root (1,) what the player to move cannot know."""
     forget(root[0], rng)
 
 

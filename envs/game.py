@@ -1,7 +1,8 @@
 """What a game is.
 
 The functions at the top are the questions that every rule set answers, compiled and chosen by the type of
-the state's record; searches are written once against them. Their bodies live with the games (envs/*/rules.py).
+the state's record; searches are written once against them. Their bodies live with the games (rules.py, playouts.py,
+greedy.py and plans.py of each).
 `Game` is the same for people: records in, records out, errors that speak.
 """
 
@@ -38,7 +39,7 @@ def play(state, move): ...  # play the move in place
 def done(state): ...  # is it over
 
 
-def forget(state, rng): ...  # replace by chance what no player can know (coins to come); searches look no further
+def forget(state, rng): ...  # replace by chance what the mover cannot know: coins to come, orders not yet open
 
 
 def outcome(state): ...  # for player 0, in [-1, 1]; 0 while nobody has won

@@ -102,11 +102,6 @@ def state_dtype(layout: Layout) -> np.dtype:
 DTYPES = tuple(state_dtype(layout) for layout in LAYOUTS)
 
 
-def layout_of(dtype: np.dtype) -> Layout:
-    """The layout of a record."""
-    return LAYOUTS[DTYPES.index(dtype)]
-
-
 def pack(position: Position, layout: Layout) -> np.ndarray:
     """The state (1,) of a position, not yet looked at by the rules (see rules.judge_new)."""
     states = np.zeros(1, state_dtype(layout))
