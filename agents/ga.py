@@ -11,7 +11,7 @@ import numpy as np
 
 from sandtable.agents.budget import Budget, at_least, share
 from sandtable.agents.policy import Decisions, Policy
-from sandtable.agents.tree import forget_of, rollout
+from sandtable.agents.tree import rollout
 from sandtable.envs.game import (
     done,
     material,
@@ -150,7 +150,6 @@ class Evolution:
 
     def __init__(self, root: np.ndarray, population: int, seed: np.ndarray, move_length: int) -> None:
         self.root, self._rng = root.copy(), seed.copy()
-        forget_of(self.root, self._rng)
         self._us = _us(root)
         shape = (population, _plan_length(root))
         self.ours, self.theirs = np.zeros(shape, np.int16), np.zeros(shape, np.int16)

@@ -6,9 +6,10 @@ import numpy as np
 
 from sandtable.agents.budget import Budget, at_least
 from sandtable.agents.policy import Decisions, Policy
-from sandtable.agents.tree import forget_of, rollout
-from sandtable.envs.game import moves_of, play
+from sandtable.agents.tree import rollout
+from sandtable.envs.game import luck, moves_of, play
 from sandtable.envs.jit import jit
+from sandtable.envs.randomness import random_word
 
 
 @jit
@@ -21,6 +22,7 @@ def _roll(root, rows, totals, counts, simulations, plies, rng, work, move):
             break
     for _ in range(simulations):
         work[0] = root[0]
+        luck(work[0], random_word(rng))
         play(work[0], rows[at])
         totals[at] += rollout(work[0], 0.0, False, 0.0, plies, rng, move)
         counts[at] += 1
@@ -45,8 +47,7 @@ class PmcPolicy(Policy):
         rows = np.empty((self.game.max_moves, self.game.move_length), np.int16)
         signs = np.where(self.game.player(states) == 0, 1.0, -1.0)
         for i in range(len(states)):
-            root, rng = states[i : i + 1].copy(), seeds[i : i + 1].copy()
-            forget_of(root, rng)
+            root, rng = states[i : i + 1], seeds[i : i + 1].copy()
             n = moves_of(root, rows)
             totals, counts = self._roll(root, rows, n, rng)
             tried = np.maximum(counts, 1)

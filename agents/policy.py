@@ -49,8 +49,12 @@ class Policy(ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=threading.RLock())
 
+    def check(self, game: Game) -> None:
+        """Raise a ValueError with the reason if this policy cannot play the game."""
+
     def reset(self, game: Game, seed: int | None = None) -> None:
         """Start anew on `game`. The same seed and the same calls of `act` give the same decisions."""
+        self.check(game)
         self.game = game
         self._rng = np.random.default_rng(seed)
 
@@ -72,8 +76,8 @@ class Policy(ABC):
             seeds = np.ascontiguousarray(seeds, np.uint64)
             if seeds.shape != states.shape:
                 raise ValueError(f"{len(states)} states need {len(states)} seeds, got an array of shape {seeds.shape}")
-            return self.decide(states, seeds)
+            return self.decide(self.game.view(states, seeds), seeds)
 
     @abstractmethod
     def decide(self, states: np.ndarray, seeds: np.ndarray) -> Decisions:
-        """Decide for states (n,) with one seed (n,) uint64 each."""
+        """Decide for states (n,), shown as their players may know them (Game.view), with one seed (n,) uint64 each."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from inspect import Parameter, signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandtable.agents.policy import Policy
 from sandtable.names import split_spec, unknown_name
+
+if TYPE_CHECKING:
+    from sandtable.envs.game import Game
 
 _AGENTS: dict[str, str | Callable[..., Policy]] = {
     "random": "sandtable.agents.simple:RandomPolicy",
@@ -70,6 +73,12 @@ def make_agent(spec: str | Policy, **options: Any) -> Policy:
         raise ValueError(f"agent {spec!r}: {error}") from None
 
 
-def check(spec: str) -> None:
-    """Raise a ValueError if the text names no agent. Agents load what is large when they are reset, not before."""
-    make_agent(spec)
+def check(spec: str, game: Game | None = None) -> None:
+    """Raise a ValueError if the text names no agent, or none that can play the game. Agents load what is large when
+    they are reset, not before."""
+    agent = make_agent(spec)
+    if game is not None:
+        try:
+            agent.check(game)
+        except ValueError as error:
+            raise ValueError(f"agent {spec!r}: {error}") from None

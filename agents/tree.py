@@ -15,8 +15,9 @@ import numpy as np
 from sandtable.envs.game import (
     attack_move,
     done,
-    forget,
+    greedy_move,
     key,
+    luck,
     material,
     moves,
     outcome,
@@ -28,7 +29,7 @@ from sandtable.envs.game import (
     unit_move,
 )
 from sandtable.envs.jit import jit
-from sandtable.envs.randomness import below, uniform
+from sandtable.envs.randomness import below, mix, uniform
 
 LEAF = -1  # the first child of a node without children
 
@@ -46,6 +47,8 @@ class Style(NamedTuple):
     """At the opponent's nodes the opponent chooses; if not, everybody plays for the player at the root."""
     prune: bool
     """Nodes get only the moves that a player would ever make, as the game defines them."""
+    greedy: bool
+    """Nodes also get the move of the game's hand-written player, if it is not among the others."""
     attack_chance: float
     """In rollouts a random attack is played this often where there is one, else any move of a random unit;
     0: all moves are equally likely."""
@@ -61,12 +64,13 @@ class Style(NamedTuple):
 
 @lru_cache
 def node_dtype(move_length: int) -> np.dtype:
-    """A node: the sum of outcomes for player 0, visits, its children, whose move it is, the move that led here,
-    and, where it has children, the key of its state."""
+    """A node: the sum of outcomes for player 0, visits, its children, whose move it is, the move that led here
+    and what chance does then, and, where it has children, the key of its state."""
     return np.dtype(
         [
             ("total", np.float64),
             ("key", np.uint64),
+            ("luck", np.uint64),
             ("visits", np.int32),
             ("first", np.int32),
             ("count", np.int32),
@@ -89,9 +93,22 @@ def plant(nodes):
 
 
 @jit
-def _expand(nodes, used, parent, state, prune, rows):
+def listed(state, greedy, rng, rows):
+    """Write the moves of a node into rows, which are one more than the most moves; how many. greedy: see Style."""
+    n = moves(state, rows[:-1])
+    if greedy and n > 0:
+        greedy_move(state, rng, rows[n])
+        for i in range(n):
+            if (rows[i] == rows[n]).all():
+                return n
+        n += 1
+    return n
+
+
+@jit
+def _expand(nodes, used, parent, state, prune, greedy, rng, rows):
     """Give the node its children; the number of nodes in use then."""
-    n = strong_moves(state, rows) if prune else moves(state, rows)
+    n = strong_moves(state, rows[:-1]) if prune else listed(state, greedy, rng, rows)
     node = nodes[parent]
     node.first = used
     node.count = n
@@ -103,6 +120,8 @@ def _expand(nodes, used, parent, state, prune, rows):
         child.visits = 0
         child.first = LEAF
         child.count = 0
+        # One fall of chance for a node: over its siblings and their replies all falls are seen.
+        child.luck = mix(rng[0] + np.uint64(used + i))
         for j in range(len(child.move)):
             child.move[j] = rows[i, j]
     return used + n
@@ -148,9 +167,10 @@ def rollout(state, attack_chance, sound, margin, plies, rng, move):
 
 
 @jit
-def forget_of(root, rng):
-    """Replace in root (1,) what the player to move cannot know."""
-    forget(root[0], rng)
+def _enter(nodes, node, state):
+    """Play the move that leads to a node."""
+    luck(state, nodes[node].luck)
+    play(state, nodes[node].move)
 
 
 @jit
@@ -167,9 +187,9 @@ def simulate(nodes, full, used, root, simulations, style, rng, work, rows, path)
 
     It stops early when the next expansion might not fit into `nodes`, or a path into `path`, which must then be
     made larger; but if the tree is `full`, it goes on without new nodes. root (1,): the root's state; work (2,): room
-    for states; rows (most moves, length) int16.
+    for states; rows (most moves + 1, length) int16.
     """
-    c, threshold, log_of_all, minimax, prune, attack_chance, sound, margin, roll_all, plies = style
+    c, threshold, log_of_all, minimax, prune, greedy, attack_chance, sound, margin, roll_all, plies = style
     us = player(root[0])
     ran = 0
     while ran < simulations:
@@ -186,7 +206,7 @@ def simulate(nodes, full, used, root, simulations, style, rng, work, rows, path)
             if nodes[node].first == LEAF:
                 if (nodes[node].visits < threshold and depth > 0) or not room:
                     break
-                used = _expand(nodes, used, node, state, prune, rows)
+                used = _expand(nodes, used, node, state, prune, greedy, rng, rows)
                 grown = True
                 if roll_all:
                     break
@@ -194,11 +214,11 @@ def simulate(nodes, full, used, root, simulations, style, rng, work, rows, path)
             node = _select(nodes, node, chooser, nodes[0].visits, c, log_of_all, rng)
             depth += 1
             path[depth] = node
-            play(state, nodes[node].move)
+            _enter(nodes, node, state)
         if grown and roll_all:
             for child in range(nodes[node].first, nodes[node].first + nodes[node].count):
                 work[1] = state
-                play(work[1], nodes[child].move)
+                _enter(nodes, child, work[1])
                 path[depth + 1] = child
                 _back_up(nodes, path, depth + 1, rollout(work[1], attack_chance, sound, margin, plies, rng, rows[0]))
             ran += nodes[node].count
@@ -228,7 +248,7 @@ def best_child(nodes, by_mean):
 @jit
 def root_visits(nodes, state, rows, visits):
     """Write the visits of the root's children into visits (m,), one for each legal move; how many those are."""
-    n = moves(state[0], rows)
+    n = moves(state[0], rows[:-1])
     child, end = nodes[0].first, nodes[0].first + nodes[0].count
     for i in range(n):
         visits[i] = 0

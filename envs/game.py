@@ -39,7 +39,10 @@ def play(state, move): ...  # play the move in place
 def done(state): ...  # is it over
 
 
-def forget(state, rng): ...  # replace by chance what the mover cannot know: coins to come, orders not yet open
+def forget(state, rng): ...  # take away what the mover cannot know: coins to come (drawn anew), orders not yet open
+
+
+def luck(state, word): ...  # let chance from here on follow from this word
 
 
 def outcome(state): ...  # for player 0, in [-1, 1]; 0 while nobody has won
@@ -130,6 +133,14 @@ def greedy_move_each(states, seeds, rows):
 
 
 @jit
+def forget_each(states, seeds):
+    rng = np.empty(1, np.uint64)
+    for i in range(len(states)):
+        rng[0] = seeds[i]
+        forget(states[i], rng)
+
+
+@jit
 def legal_each(states, rows, out):
     for i in range(len(states)):
         out[i] = legal(states[i], rows[i])
@@ -170,6 +181,8 @@ class Game(ABC):
     """What it was made with, for tables: "map" and "rules"."""
     record_suffix: str
     """The ending of files with game records."""
+    simultaneous = False
+    """Whether both players choose at once: their moves are two plies, and the second may not know the first."""
 
     @abstractmethod
     def fill(self, states: np.ndarray, seeds: np.ndarray) -> None:
@@ -252,6 +265,16 @@ class Game(ABC):
         after = states.copy()
         play_each(after, rows)
         return after[0] if single else after
+
+    def view(self, states: np.ndarray, seeds: np.ndarray | None = None) -> np.ndarray:
+        """The states (n,) as their players to move may know them: nothing of orders that are not open yet, and other
+        coins to come. seeds (n,) uint64: what those follow from. The player's legal moves stay the same."""
+        states = as_states(states)
+        if not self.simultaneous:
+            return states
+        seen = states.copy()
+        forget_each(seen, np.zeros(len(seen), np.uint64) if seeds is None else seeds)
+        return seen
 
     def random_games(self, states: np.ndarray, seed: int | None = None, plies: int = 100_000) -> np.ndarray:
         """The states (n,) after random play to the end, or for at most so many moves."""

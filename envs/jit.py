@@ -101,6 +101,7 @@ def answer(question: Callable[..., Any], of: Callable[[Any], bool], body: Any) -
         ("state",): lambda state: (lambda state: body(state)) if of(state) else None,
         ("state", "out"): lambda state, out: (lambda state, out: body(state, out)) if of(state) else None,
         ("state", "move"): lambda state, move: (lambda state, move: body(state, move)) if of(state) else None,
+        ("state", "word"): lambda state, word: (lambda state, word: body(state, word)) if of(state) else None,
         ("state", "rng"): lambda state, rng: (lambda state, rng: body(state, rng)) if of(state) else None,
         ("state", "plan", "move"): lambda state, plan, move: (
             (lambda state, plan, move: body(state, plan, move)) if of(state) else None

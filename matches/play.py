@@ -132,8 +132,9 @@ def _decide(
     watch: Watch,
     catch: Catch,
 ) -> np.ndarray:
-    """Ask for one legal move (length,) int16. The policy gets a copy, so nothing it writes reaches the game."""
-    batch = _batch_of(state)
+    """Ask for one legal move (length,) int16. The policy gets a copy of what its player may know, so nothing it writes
+    reaches the game."""
+    batch = game.view(_batch_of(state))
     watch(side, THINKING)
     began = perf_counter()
     answer = _guarded(partial(policy.act, batch), "raised {}", catch)

@@ -106,7 +106,7 @@ def _prepare(args: argparse.Namespace) -> Game:
             raise ValueError(f"--option {key}=…: use --{key}")
     game = make_game(args.game, **{key: value for key, value in named.items() if value is not None}, **options)
     for spec in args.agents:
-        check(spec)
+        check(spec, game)
     if args.json is not None and (args.json.is_dir() or not args.json.absolute().parent.is_dir()):
         raise ValueError(f"--json {args.json}: not a file in an existing folder")
     if args.record is not None:

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sandtable
-from sandtable.agents.tree import forget_of
 from sandtable.envs.game import greedy_move_each, material, plan_move, play_plans, random_move_each, random_plan
 from sandtable.envs.jit import jit
 from sandtable.envs.warzone.position import Order, Position
@@ -342,6 +341,18 @@ def test_greedy_takes_what_completes_a_bonus_first() -> None:
     assert next(order[:2] for order in orders if order[0] != order[1]) == (1, 2)
 
 
+@pytest.mark.parametrize(("theirs", "attacks"), [(10, True), (11, False)])
+def test_greedy_grinds_an_enemy_that_it_cannot_take(theirs: int, attacks: bool) -> None:
+    """With 12 armies and 7 of income, against so many and their 7."""
+    game: Any = sandtable.make_game("warzone", map="simple")
+    owner = (1, 1, 1, 1, 2, 2, 2, 2, 2)
+    state = game.from_position(Position(find_map("simple"), Rules(), (0, 0, 0, 12, theirs, 0, 0, 0, 0), owner))
+    assert game.income(state, 0) == game.income(state, 1) == 7
+    move = np.empty((1, game.move_length), np.int16)
+    greedy_move_each(np.asarray(state).reshape(1), np.zeros(1, np.uint64), move)
+    assert game.decode(state, move[0]) == [(3, 3, 7)] + [(3, 4, 19)] * attacks
+
+
 PAGE = {"simple": (14.6, 23, 2.4), "owl_island": (12.3, 5, 4.8), "banana": (11.4, 0, 4.9), "italy": (10.9, 0, 6.9)}
 """Of 2,000 random games of the research code, cut at 300 turns: mean turns, games cut, orders a player and turn."""
 
@@ -473,28 +484,48 @@ def test_plans_are_genes(second: bool) -> None:
         assert np.array_equal(moves[0], game.from_genes(seen, plans[int(second)].astype(int)))
         red = game.from_genes(state, plans[0].astype(int))
         blue = game.from_genes(game.play(state, red), plans[1].astype(int))
-        assert same(states[1], game.play(game.play(state, red), blue))
+        orders = game.decode(state, red), game.decode(state, blue)
+        ends = [game.resolve(state, *orders, first=first) for first in (1, 2)]
+        assert any(all(np.array_equal(states[1][key], end[key]) for key in ("armies", "owner", "turn")) for end in ends)
 
 
-def test_searches_cannot_see_the_coin() -> None:
+def test_a_view_shows_no_coin() -> None:
     game: Any = sandtable.make_game("warzone", map="owl_island")
     states = game.new(1, 1)
-    before = states.copy()
-    forget_of(states, np.array([7], np.uint64))
-    assert states["coin"] != before["coin"]
-    states["coin"] = before["coin"]
-    assert same(states[0], before[0])
+    seen = game.view(states, np.array([7], np.uint64))
+    assert seen["coin"] != states["coin"]
+    seen["coin"] = states["coin"]
+    assert same(seen[0], states[0])
 
 
-def test_searches_of_the_second_player_cannot_see_the_orders_of_the_first() -> None:
+def test_a_view_of_the_second_player_shows_no_orders_of_the_first() -> None:
     game: Any = sandtable.make_game("warzone", map="owl_island")
     start = game.new(1, 1)
     first, second = (game.play(start, game.moves(start[0])[i : i + 1]) for i in (0, 1))
     assert not same(first[0], second[0])
-    for states in (first, second):
-        forget_of(states, np.array([7], np.uint64))
-        assert game.player(states[0]) == 1
-    assert same(first[0], second[0])
+    seen = [game.view(states)[0] for states in (first, second)]
+    assert same(*seen) and not seen[0]["pending"].any()
+    assert game.player(seen[0]) == 1
+    assert np.array_equal(game.moves(seen[0]), game.moves(first[0]))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_turn_is_the_same_whoever_orders_first(seed: int) -> None:
+    game: Any = sandtable.make_game("warzone", map="italy")
+    state = game.new(1, seed)[0]
+    red = game.moves(state, 1, seed)[0]
+    middle = game.play(state, red)
+    blue = game.moves(middle, 1, seed)[0]
+    seen = game.view(np.array([middle]))[0]
+    seen["coin"] = state["coin"]
+    assert game.player(seen) == 1 and game.from_text(game.to_text(seen)) == seen
+    half = game.play(seen, blue)
+    assert game.player(half) == 0 and game.from_text(game.to_text(half)) == half
+    assert game.key(half) != game.key(middle)
+    after, usual = game.play(half, red), game.play(middle, blue)
+    assert after["leader"] == 1
+    after["leader"] = 0
+    assert same(after, usual)
 
 
 def test_batches_are_as_single_ones() -> None:

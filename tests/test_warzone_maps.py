@@ -285,7 +285,7 @@ def test_fixed_starts() -> None:
     assert sandtable.make_game("warzone", map="simple", start=position).new(1)["held"].tolist() == [[3, 384]]
     with pytest.raises(ValueError, match="another map"):
         sandtable.make_game("warzone", map="italy", start=position)
-    with pytest.raises(ValueError, match="middle of a turn"):
+    with pytest.raises(ValueError, match="before anybody has given orders"):
         sandtable.make_game("warzone", start=replace(position, pending=()))
     with pytest.raises(ValueError, match=r"impossible position: armies\[0\]"):
         sandtable.make_game("warzone", start=replace(position, armies=(-1,) * 9))

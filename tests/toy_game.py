@@ -32,6 +32,9 @@ class Nim:
     def player(self, state: Any) -> int:
         return int(state["mover"])
 
+    def view(self, states: np.ndarray, seeds: np.ndarray | None = None) -> np.ndarray:
+        return states
+
     def moves(self, state: Any) -> np.ndarray:
         rows = [(heap, take) for heap in range(3) for take in range(1, state["heaps"][heap] + 1)]
         return np.array(rows, np.int16).reshape(-1, 2)

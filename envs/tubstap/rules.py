@@ -438,6 +438,11 @@ def forget(state, rng):
     """Everything is known in this game."""
 
 
+@jit
+def luck(state, word):
+    """Nothing is left to chance in this game."""
+
+
 for _question, _body in (
     (game.player, player),
     (game.moves, moves),
@@ -449,5 +454,6 @@ for _question, _body in (
     (game.material, material),
     (game.key, key),
     (game.forget, forget),
+    (game.luck, luck),
 ):
     answer(_question, is_tubstap, _body)

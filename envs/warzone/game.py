@@ -56,6 +56,7 @@ class Warzone(Game):
     name = "warzone"
     players = PLAYERS
     record_suffix = ".jsonl"
+    simultaneous = True
 
     def __init__(
         self,
@@ -230,9 +231,9 @@ class Warzone(Game):
         """A turn's state (1,) before anybody has given orders, as the first and as the second player finds it."""
         red = self._own(one(state)).copy()
         if red["waiting"][0]:
-            raise ValueError("player 1 has given orders already: `play` those of player 2")
+            raise ValueError("one player has given orders already: `play` those of the other")
         blue = red.copy()
-        blue["waiting"] = 1
+        red["leader"], blue["leader"] = 0, 1
         return red, blue
 
     def resolve_all(
@@ -362,8 +363,8 @@ def _map_of(map_: str | Path | Map | None, start: str | Position) -> Map:
         return find_map(_DEFAULT_MAP if map_ is None else map_)
     for fault in position_faults(start):
         raise ValueError(f"start: impossible position: {_told(fault)}")
-    if start.pending is not None:
-        raise ValueError("start: a game does not begin in the middle of a turn: valid is a position without orders")
+    if start.pending is not None or start.leader:
+        raise ValueError("start: a game begins before anybody has given orders, and red orders first")
     found = _known_maps().get(start.map.bare(), start.map) if map_ is None else find_map(map_)
     if found.bare() != start.map.bare():
         raise ValueError("start: this position is on another map than map= names")

@@ -3,10 +3,12 @@
 Its targets are the foreign territories next to its own. A target is worth the values of the bonuses that its capture
 completes, and of those that its capture takes from the enemy, who holds them whole. It costs the fewest armies that
 take it; an enemy's territory is thought to get an equal share of the enemy's income, as all on the enemy's border.
-Again and again the best target is attacked that can be paid: the highest worth first, then the lowest cost, then the
-lowest number. The attack comes from the own neighbour with the most armies left, which gets out of the income what it
-lacks; against neutral land it sends the cost, against the enemy everything it has left. What is left of the income
-goes to the border territory with the most enemy armies next to it, less what it has left itself. Inland armies go one
+Again and again the best target is attacked that can be paid: the highest worth first, then the enemy's before neutral
+land, then the lowest cost, then the lowest number. The attack comes from the own neighbour with the most armies left,
+which gets out of the income what it lacks; against neutral land it sends the cost, against the enemy everything it
+has left. What is left of the income goes to the strongest territory that touches the enemy, or of the border if none
+does. Then whoever has 1.1 times as many armies left as the strongest enemy next to it, who is not under attack yet,
+is thought to get, attacks with all of them: two that only gather would face each other for ever. Inland armies go one
 step nearer to foreign land.
 """
 
@@ -20,6 +22,8 @@ from sandtable.envs.warzone.masks import count, has, lowest, only, without_lowes
 from sandtable.envs.warzone.playouts import add_order, advance, border, drop_empty_deploys, finish, set_order
 from sandtable.envs.warzone.rules import income, is_warzone, least_to_capture, player
 from sandtable.envs.warzone.state import MAX_TERRITORIES
+
+_GRIND_TENTHS = 11
 
 
 @jit
@@ -57,27 +61,23 @@ def _best_target(state, own, enemy, share, targets, purse, left):
         cost = least_to_capture(np.int64(state.armies[target]) + (share if has(enemy, target) else 0))
         if left[source] + purse < cost:
             continue
-        worth = _worth(state, own, enemy, target)
+        worth = 2 * _worth(state, own, enemy, target) + has(enemy, target)
         if worth > best_worth or (worth == best_worth and cost < best_cost):
             best, best_source, best_worth, best_cost = target, source, worth, cost
     return best, best_source, best_cost
 
 
 @jit
-def _most_threatened(state, front, enemy, left):
-    """The territory of the border with the most enemy armies next to it, less its own that are left."""
-    best, most = lowest(front), -np.inf
-    while front:
-        territory = lowest(front)
-        front = without_lowest(front)
-        threat = -np.float64(left[territory])
-        hostile = state.adjacent[territory] & enemy
-        while hostile:
-            threat += state.armies[lowest(hostile)]
-            hostile = without_lowest(hostile)
-        if threat > most:
-            best, most = territory, threat
-    return best
+def _facing(state, front, enemy):
+    """The territories of the border that touch the enemy, or all of them if none does."""
+    found = np.uint64(0)
+    rest = front
+    while rest:
+        territory = lowest(rest)
+        rest = without_lowest(rest)
+        if state.adjacent[territory] & enemy:
+            found |= only(territory)
+    return found if found else front
 
 
 @jit
@@ -103,6 +103,25 @@ def _add_deploy(front, move, territory, armies):
 
 
 @jit
+def _grind(state, source, targets, share, left, move, at):
+    """Write the attack of a border territory on the strongest of the enemy's targets next to it, if that pays; the
+    number of orders then."""
+    rest = state.adjacent[source] & targets
+    if left[source] == 0 or not rest:
+        return at
+    best = lowest(rest)
+    while rest:
+        target = lowest(rest)
+        rest = without_lowest(rest)
+        if state.armies[target] > state.armies[best]:
+            best = target
+    if 10 * left[source] < _GRIND_TENTHS * (np.int64(state.armies[best]) + share):
+        return at
+    sent, left[source] = left[source], 0
+    return add_order(move, at, source, best, sent)
+
+
+@jit
 def greedy_move(state, rng, move):
     side = player(state)
     own, enemy = state.held[side], state.held[1 - side]
@@ -125,7 +144,13 @@ def greedy_move(state, rng, move):
         sent = left[source] if has(enemy, target) else cost
         at = add_order(move, at, source, target, sent)
         left[source] -= sent
-    _add_deploy(front, move, _most_threatened(state, front, enemy, left), purse)
+    spot = _strongest(own, _facing(state, front, enemy), left)
+    _add_deploy(front, move, spot, purse)
+    left[spot] += purse
+    rest = front
+    while rest:
+        at = _grind(state, lowest(rest), targets & enemy, share, left, move, at)
+        rest = without_lowest(rest)
     at = advance(state, own, front, rng, move, at)
     _, at = drop_empty_deploys(move, deploys, at)
     finish(move, at)

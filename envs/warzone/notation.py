@@ -15,12 +15,12 @@ A position has exactly one such text, and no other is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields as dataclass_fields
 from itertools import groupby
 from typing import Any, NoReturn
 
-from sandtable.envs.warzone.position import Bonus, Map, Order, Position
+from sandtable.envs.warzone.position import PLAYERS, Bonus, Map, Order, Position
 from sandtable.envs.warzone.rulesets import Rules, make_rules, rules_text
 from sandtable.envs.warzone.state import MAX_TERRITORIES
 from sandtable.envs.warzone.validity import position_faults, shown
@@ -28,11 +28,11 @@ from sandtable.names import unknown_name
 
 OWNER_LETTERS = ("", "r", "b")
 
-_FORM = "warzone TERRITORIES EDGES BONUSES ARMIES tTURN coin=WORD [red=ORDERS] rules=NAME"
+_FORM = "warzone TERRITORIES EDGES BONUSES ARMIES tTURN coin=WORD [red=ORDERS|blue=ORDERS|blue] rules=NAME"
 _NUMBER = r"[0-9]{1,5}"
 _NUMBERS = f"{_NUMBER}(?:,{_NUMBER})*"
 _LARGE = r"[0-9]{1,10}"
-_ORDER = rf"(?:red=)?(?:({_NUMBER})\+({_NUMBER})|({_NUMBER})>({_NUMBER})\*({_NUMBER}))"
+_ORDER = rf"(?:(?:red|blue)=)?(?:({_NUMBER})\+({_NUMBER})|({_NUMBER})>({_NUMBER})\*({_NUMBER}))"
 
 
 class NotationError(ValueError):
@@ -59,8 +59,8 @@ def position_from_text(text: str) -> Position:
     armies, owner = _board(fields)
     turn = int(fields.take(f"t({_NUMBER})")[1])
     coin = int(fields.take("coin=([0-9a-f]{16})")[1], 16)
-    pending = _pending(fields)
-    position = Position(map_, _rules(fields), armies, owner, turn, coin, pending)
+    leader, pending = _pending(fields)
+    position = Position(map_, _rules(fields), armies, owner, turn, coin, pending, leader)
     _check(position, text)
     return position
 
@@ -119,14 +119,20 @@ def _board(fields: _Fields) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple(int(item[1]) for item in items), tuple(OWNER_LETTERS.index(item[2]) for item in items)
 
 
-def _pending(fields: _Fields) -> tuple[Order, ...] | None:
-    if not fields.next.startswith("red="):
-        return None
-    if fields.next == "red=-":
-        fields.take("red=-")
-        return ()
+def _pending(fields: _Fields) -> tuple[int, tuple[Order, ...] | None]:
+    """Who leads, and the orders that are given already."""
+    if fields.next == "blue":
+        fields.take("blue")
+        return 1, None
+    name, equals, orders = fields.next.partition("=")
+    if not equals or name not in PLAYERS:
+        return 0, None
+    leader = PLAYERS.index(name)
+    if orders == "-":
+        fields.take(f"{name}=-")
+        return leader, ()
     items = fields.items(_ORDER, "0+3 and 0>1*4")
-    return tuple(
+    return leader, tuple(
         (int(item[1]), int(item[1]), int(item[2])) if item[1] else (int(item[3]), int(item[4]), int(item[5]))
         for item in items
     )
@@ -155,7 +161,7 @@ def _value(text: str) -> int | bool | str:
     return {"true": True, "false": False}.get(text, text)
 
 
-_FIELD_OF = {"territories": 1, "edges": 2, "bonuses": 3, "armies": 4, "owner": 4, "turn": 5, "coin": 6, "pending": 7}
+_FIELD_OF = {"territories": 1, "edges": 2, "bonuses": 3, "armies": 4, "owner": 4, "turn": 5, "coin": 6, "leader": 7, "pending": 7}
 
 
 def _check(position: Position, text: str) -> None:
@@ -179,10 +185,18 @@ def _text(position: Position) -> str:
         "/".join(f"{armies}{OWNER_LETTERS[owner]}" for armies, owner in board),
         f"t{position.turn}",
         f"coin={position.coin:016x}",
-        *([] if position.pending is None else [f"red={orders_text(position.pending) or '-'}"]),
+        *_pending_text(position),
         f"rules={rules_text(position.rules)}",
     ]
     return " ".join(fields)
+
+
+def _pending_text(position: Position) -> Iterator[str]:
+    leader = PLAYERS[position.leader]
+    if position.pending is not None:
+        yield f"{leader}={orders_text(position.pending) or '-'}"
+    elif position.leader:
+        yield leader
 
 
 def _joined(numbers: Iterable[int]) -> str:

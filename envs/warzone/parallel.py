@@ -101,7 +101,7 @@ class parallel_env(ParallelEnv):
     def _seats(self) -> np.ndarray:
         """The state (2,) once for each player, as if it were to move."""
         seats = np.repeat(self._duel.states, 2)
-        seats["waiting"] = _BOTH
+        seats["leader"] = _BOTH
         return seats
 
     def _step_moves(self, actions: np.ndarray) -> np.ndarray:

@@ -7,8 +7,8 @@ import numpy as np
 from sandtable.envs import game
 from sandtable.envs.jit import answer, jit
 from sandtable.envs.warzone.genes import from_genes, gene_count, repair, seed_of, to_genes
-from sandtable.envs.warzone.playouts import random_orders
-from sandtable.envs.warzone.rules import is_warzone, play, player, withdraw
+from sandtable.envs.warzone.playouts import forget, random_orders
+from sandtable.envs.warzone.rules import is_warzone, play, player
 
 
 @jit
@@ -36,13 +36,14 @@ def plan_move(state, plan, move):
 
 @jit
 def play_plans(state, mine, theirs, rng, move):
-    """Resolve the turn by both plans. Orders that the first player has given already count for nothing: the second
-    player, who is to move, does not know them and has a plan for them."""
+    """Resolve the turn by both plans under a coin drawn now. Orders that the leader has given already count for
+    nothing: the player to move does not know them and has a plan for them."""
     us = player(state)
-    withdraw(state)
-    for side in range(2):
-        _orders(state, side, mine if side == us else theirs, move)
-        play(state, move)
+    forget(state, rng)
+    _orders(state, us, mine, move)
+    play(state, move)
+    _orders(state, 1 - us, theirs, move)
+    play(state, move)
 
 
 answer(game.plan_length, is_warzone, gene_count)

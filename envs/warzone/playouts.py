@@ -14,7 +14,7 @@ from sandtable.envs import game
 from sandtable.envs.jit import answer, jit
 from sandtable.envs.randomness import below, mix, random_word
 from sandtable.envs.warzone.masks import count, lowest, nth, only, without_lowest
-from sandtable.envs.warzone.rules import board_key, done, income, is_warzone, play, player, withdraw
+from sandtable.envs.warzone.rules import board_key, done, income, is_warzone, player, withdraw
 from sandtable.envs.warzone.state import MAX_ORDER, ORDER_SHIFT
 
 
@@ -208,13 +208,11 @@ def moves(state, out):
 
 @jit
 def forget(state, rng):
-    """Nobody knows the coins to come, nor the second player what the first has ordered: chance stands for both."""
+    """Nobody knows the coins to come, nor what the leader has ordered: the turn as if the player to move led."""
     state.coin = random_word(rng)
     if state.waiting:
+        state.leader = player(state)
         withdraw(state)
-        move = np.empty(len(state.pending), np.int16)
-        random_move(state, rng, move)
-        play(state, move)
 
 
 @jit

@@ -73,4 +73,6 @@ class Position:
     coin: int = 0
     """The 64-bit word from which the coins of this and all later turns follow."""
     pending: tuple[Order, ...] | None = None
-    """The first player's orders for this turn, if they are given already."""
+    """The leader's orders for this turn, if they are given already."""
+    leader: int = 0
+    """Who orders first, 0 or 1: in games red always, in a player's thoughts the player."""

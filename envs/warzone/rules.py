@@ -41,7 +41,7 @@ def is_warzone(record) -> bool:
 
 @jit
 def player(state):
-    return np.int64(state.waiting)
+    return np.int64(state.leader ^ state.waiting)
 
 
 @jit
@@ -212,9 +212,14 @@ def next_coin(states):
 
 @jit
 def withdraw(state):
-    """Take back the first player's orders, if they are in: the turn as both players see it while they choose."""
+    """Take back the leader's orders, if they are in: the turn as both players see it while they choose."""
     state.pending[:] = 0
     state.waiting = 0
+
+
+@jit
+def luck(state, word):
+    state.coin = word
 
 
 @jit
@@ -224,7 +229,10 @@ def play(state, move):
             state.pending[i] = move[i]
         state.waiting = 1
         return
-    resolve(state, state.pending, move, toss(state))
+    if state.leader == 0:
+        resolve(state, state.pending, move, toss(state))
+    else:
+        resolve(state, move, state.pending, toss(state))
     withdraw(state)
 
 
@@ -310,6 +318,8 @@ def board_key(state):
 def key(state):
     """The coin is not part of it: nobody can see it, and positions that look alike are one."""
     word = board_key(state)
+    if state.leader:
+        word = mix(word + _COIN_STEP)
     if state.waiting:
         word = mix(~word)
         for i in range(1 + 2 * np.int64(state.pending[0])):
@@ -321,6 +331,7 @@ for _question, _body in (
     (game.player, player),
     (game.legal, legal),
     (game.play, play),
+    (game.luck, luck),
     (game.done, done),
     (game.outcome, outcome),
     (game.material, material),

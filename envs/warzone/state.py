@@ -1,7 +1,8 @@
 """The record of a Warzone state, packed from a Position and unpacked into one.
 
 One record holds everything the rules need, the map, the ruleset and the coming coins included: copying it is copying
-a game. A turn is two plies: the first player's orders are kept in `pending` until the second player's are in.
+a game. A turn is two plies: the orders of the player who leads are kept in `pending` until the other player's are in.
+In games red leads always. A player who thinks about a turn leads in his own thoughts (see playouts.forget).
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ def state_dtype(layout: Layout) -> np.dtype:
             ("edges", np.int16),
             ("territories", np.uint8),
             ("bonuses", np.uint8),
-            ("waiting", np.uint8),  # whether the first player's orders are in
+            ("leader", np.uint8),  # who orders first: 0 or 1
+            ("waiting", np.uint8),  # whether the leader's orders are in
             ("fewest_deploys", np.uint8),
             ("pairs", np.uint8),
             ("check_deploys", np.uint8),
@@ -108,7 +110,7 @@ def pack(position: Position, layout: Layout) -> np.ndarray:
     state = states[0]
     _pack_map(state, position.map)
     _pack_rules(state, position.rules)
-    state["turn"], state["coin"] = position.turn, position.coin
+    state["turn"], state["coin"], state["leader"] = position.turn, position.coin, position.leader
     set_board(state, position.armies, position.owner)
     if position.pending is not None:
         state["waiting"], state["pending"] = 1, pack_orders(position.pending, layout)
@@ -170,6 +172,7 @@ def unpack(state: np.void) -> Position:
         int(state["turn"]),
         int(state["coin"]),
         tuple(unpack_orders(state["pending"])) if state["waiting"] else None,
+        int(state["leader"]),
     )
 
 

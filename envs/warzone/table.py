@@ -50,6 +50,8 @@ class Table(GameTable):
         state = self.game.from_text(text)
         if self.game.position(state).map.bare() != self.game.map.bare():
             raise ValueError("the position is on another map than this environment's")
+        if state["leader"]:
+            raise ValueError("blue orders first in this position: in games red does")
         return state
 
     def make_screen(self, render_mode: str | None) -> Screen:

@@ -164,6 +164,8 @@ def position_faults(position: Position) -> Iterator[Fault]:
         yield Fault("turn", fault)
     elif fault := whole_fault("coin", position.coin, 0, MAX_COIN):
         yield Fault("coin", fault)
+    elif fault := whole_fault("leader", position.leader, 0, 1):
+        yield Fault("leader", fault)
     elif position.pending is not None and not boards:
         yield from _pending_faults(position, position.pending)
 
@@ -177,7 +179,7 @@ def is_over(position: Position) -> bool:
 def _pending_faults(position: Position, orders: tuple[Order, ...]) -> Iterator[Fault]:
     if is_over(position):
         yield Fault("pending", "the game is over: valid are no orders")
-    elif fault := orders_fault(position, 1, orders, layout_for(position.map)):
+    elif fault := orders_fault(position, position.leader + 1, orders, layout_for(position.map)):
         yield Fault("pending", fault)
 
 
