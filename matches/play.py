@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sandtable.matches.agreements import Agreements, Talks
+
 if TYPE_CHECKING:
     from sandtable.agents.policy import Policy
     from sandtable.envs.game import Game
@@ -46,13 +48,22 @@ class GameResult:
     """How many choices each side made in that time."""
     forfeit_by: int | None = None
     """The side that lost without being beaten on the board."""
+    agreement: str = ""
+    """"tie" or "surrender" where the players agreed on the outcome; the last position does not tell it then."""
     reason: str = ""
-    """Why it forfeited, its colour first."""
+    """What ended the game if not the board: why a side forfeited or that it gave up, its colour first, or a tie."""
     history: History | None = None
 
     def forfeit(self, side: int, reason: str) -> GameResult:
         """The same game, lost by `side`."""
         self.forfeit_by, self.reason, self.outcome = side, reason, (-1.0, 1.0)[side]
+        return self
+
+    def agree(self, outcome: float, players: tuple[str, str]) -> GameResult:
+        """The same game, ended by its players: a tie, or the loser gave up."""
+        self.outcome = outcome
+        self.agreement = "surrender" if outcome else "tie"
+        self.reason = f"{players[outcome > 0]} gave up" if outcome else "a tie was agreed on"
         return self
 
 
@@ -66,16 +77,19 @@ def play_game(
     start: np.ndarray,
     seeds: Sequence[int],
     time_limit: float | None = None,
+    agreements: Agreements | None = None,
     record: bool = False,
     watch: Watch = lambda side, doing: None,
     catch: Catch = AGENT_ERRORS,
 ) -> GameResult:
     """Play `start` to its end. policies and seeds belong to players 0 and 1; time_limit is seconds a decision.
 
-    A side that raises, answers anything but a legal move or takes too long loses.
+    A side that raises, answers anything but a legal move or takes too long loses. agreements are looked at when a
+    turn is over and the game is not; each side's last decision counts.
     """
     state = start.copy()
     result = GameResult(history=History([state.copy()]) if record else None)
+    talks = Talks(agreements)
     side = 0
     try:
         for side, policy in enumerate(policies):
@@ -84,12 +98,14 @@ def play_game(
             watch(side, IDLE)
         while not game.done(state):
             side = int(game.player(state))
-            move = _decide(game, policies[side], state, side, result, time_limit, watch, catch)
-            state = game.play(state, move)
+            move = _decide(game, policies[side], state, side, result, time_limit, watch, catch, talks)
+            before, state = state, game.play(state, move)
             result.moves += 1
             if result.history is not None:
                 result.history.states.append(state.copy())
                 result.history.moves.append(move)
+            if not game.done(state) and (agreed := talks.outcome(before, state)) is not None:
+                return result.agree(agreed, game.players)
         result.outcome = float(game.outcome(state))
     except Forfeit as lost:
         watch(side, IDLE)
@@ -131,6 +147,7 @@ def _decide(
     time_limit: float | None,
     watch: Watch,
     catch: Catch,
+    talks: Talks,
 ) -> np.ndarray:
     """Ask for one legal move (length,) int16. The policy gets a copy of what its player may know, so nothing it writes
     reaches the game."""
@@ -144,7 +161,9 @@ def _decide(
     if time_limit is not None and seconds > time_limit:
         raise Forfeit(late(time_limit))
     # Reading the answer runs the agent's code too when the answer is an object of its own making.
-    move = _guarded(partial(_read_move, answer, game.move_length), "answered what cannot be read: {}", catch)
+    unreadable = "answered what cannot be read: {}"
+    move = _guarded(partial(_read_move, answer, game.move_length), unreadable, catch)
+    _guarded(partial(talks.hear, side, answer), unreadable, catch)
     watch(side, IDLE)
     if not game.legal(state, move):
         raise Forfeit(f"answered an illegal move {move.tolist()}")

@@ -13,9 +13,11 @@ from sandtable.matches.tournament import Pair, Played, Tournament, seconds_per_m
 
 
 def to_text(tournament: Tournament) -> str:
-    """The cross table by strength, the pairs, the colours, the forfeits, the times."""
+    """The cross table by strength, the pairs, the colours, what did not end on the board, the times."""
     sections = [_cross_table(tournament), _pair_table(tournament), _colours(tournament)]
-    sections += [section for section in (_forfeits(tournament), _times(tournament)) if section]
+    sections += _grouped("lost by forfeit:", forfeits(tournament.games))
+    sections += _grouped("ended by agreement:", [entry[1:] for entry in agreements(tournament.games)])
+    sections.append(_times(tournament))
     return "\n\n".join(sections) + "\n"
 
 
@@ -52,6 +54,17 @@ def forfeits(games: Sequence[Played]) -> list[tuple[str, str, int]]:
     ]
 
 
+def agreements(games: Sequence[Played]) -> list[tuple[str, str, str, int]]:
+    """("tie" or "surrender", who agreed on a tie or gave up, in words, number of the game) of every such game."""
+    told = []
+    for played in games:
+        result, labels = played.result, [side.label for side in played.job.sides]
+        if result.agreement:
+            who = labels[result.outcome > 0] if result.outcome else " and ".join(sorted(labels))
+            told.append((result.agreement, who, result.reason, played.number))
+    return told
+
+
 def _pair_json(pair: Pair) -> dict[str, Any]:
     gap, low, high = pair.elo_difference
     return {
@@ -70,6 +83,10 @@ def _pair_json(pair: Pair) -> dict[str, Any]:
         },
         "forfeits": [
             {"agent": agent, "reason": reason, "game": number} for agent, reason, number in forfeits(pair.games)
+        ],
+        "agreements": [
+            {"agreement": kind, "agent": who if kind == "surrender" else None, "game": number}
+            for kind, who, _, number in agreements(pair.games)
         ],
     }
 
@@ -108,15 +125,16 @@ def _colours(tournament: Tournament) -> str:
     return f"{tournament.players[0]} won {first}, {tournament.players[1]} won {second}, {draws} drawn"
 
 
-def _forfeits(tournament: Tournament) -> str:
+def _grouped(heading: str, games: Sequence[tuple[str, str, int]]) -> list[str]:
+    """A section on games that ended in a special way, each (agent, how, number of the game); none without games."""
     groups: dict[tuple[str, str], list[int]] = {}
-    for agent, reason, number in forfeits(tournament.games):
+    for agent, reason, number in games:
         groups.setdefault((agent, reason), []).append(number)
     lines = []
     for (agent, reason), numbers in sorted(groups.items()):
         some = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
         lines.append(f"  {agent}: {reason} ({len(numbers)} × in game {some})")
-    return "\n".join(["lost by forfeit:", *lines]) if lines else ""
+    return ["\n".join([heading, *lines])] if lines else []
 
 
 def _times(tournament: Tournament) -> str:

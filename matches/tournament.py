@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sandtable.matches import elo
+from sandtable.matches.agreements import Agreements, turns_over
 from sandtable.matches.play import GameResult
 from sandtable.matches.progress import Progress
 from sandtable.matches.worker import Entrant, Job, MakeAgent
@@ -166,6 +167,7 @@ def play_tournament(
     seed: int = 0,
     workers: int | None = None,
     time_limit: float | None = None,
+    agreements: Agreements | None = None,
     make_agent: MakeAgent = _registered,
     record: bool = False,
     on_game: Callable[[Played], None] = lambda played: None,
@@ -174,14 +176,17 @@ def play_tournament(
 ) -> Tournament:
     """Play `games` games a pair (an odd number is rounded up: both colours of every position).
 
-    record keeps the moves of every game, on_game gets each game as it ends, quiet=False shows progress on stderr.
+    time_limit and agreements are those of play_game. record keeps the moves of every game, on_game gets each game as
+    it ends, quiet=False shows progress on stderr.
     Ctrl-C ends it early: the games so far are the tournament then.
     """
     entrants, positions = enter(specs), (games + 1) // 2
     jobs = schedule(game, entrants, positions, seed, record)
+    if agreements is not None and jobs:
+        turns_over(jobs[0].start)  # A game that has no turns is refused here, and not in every worker.
     tournament = Tournament(entrants, game.players, positions, seed, [])
     with Progress(len(jobs), "games", quiet=quiet) as progress:
-        results = play_jobs(game, jobs, make_agent, workers, time_limit, progress.tick, **pool_options)
+        results = play_jobs(game, jobs, make_agent, workers, time_limit, agreements, progress.tick, **pool_options)
         try:
             with closing(results):
                 for job, result in results:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sandtable.matches.agreements import Agreements
 from sandtable.matches.play import (
     AGENT_ERRORS,
     IDLE,
@@ -97,10 +98,12 @@ class Referee:
         game: Game,
         make_agent: MakeAgent,
         time_limit: float | None = None,
+        agreements: Agreements | None = None,
         watch: Watch = lambda side, doing: None,
         catch: Catch = AGENT_ERRORS,
     ) -> None:
-        self._game, self._make_agent, self._time_limit = game, make_agent, time_limit
+        self._game, self._make_agent = game, make_agent
+        self._time_limit, self._agreements = time_limit, agreements
         self._watch, self._catch = watch, catch
         self._policies: dict[str, Policy] = {}
 
@@ -117,7 +120,15 @@ class Referee:
             finally:
                 self._watch(side, IDLE)
         result = play_game(
-            self._game, policies, job.start, job.seeds, self._time_limit, job.record, self._watch, self._catch
+            self._game,
+            policies,
+            job.start,
+            job.seeds,
+            self._time_limit,
+            self._agreements,
+            job.record,
+            self._watch,
+            self._catch,
         )
         if result.forfeit_by is not None:
             # It may be left half-way through something: the next game gets a new one.
@@ -143,6 +154,7 @@ def work(
     game: Game,
     make_agent: MakeAgent,
     time_limit: float | None,
+    agreements: Agreements | None,
 ) -> None:
     """The life of a worker: take (job, cold), answer a GameResult, until None comes."""
     _settle_in()
@@ -155,7 +167,7 @@ def work(
         shared(side, doing)
 
     # No signal of the keyboard arrives here, so even a KeyboardInterrupt was raised by the agent itself.
-    referee = Referee(game, make_agent, time_limit, watch, (BaseException,))
+    referee = Referee(game, make_agent, time_limit, agreements, watch, (BaseException,))
     while (task := connection.recv()) is not None:
         connection.send(referee.play(*task))
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterable, MutableSequence
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
+from sandtable.matches.agreements import Agreements
 from sandtable.matches.play import IDLE, SETUP, GameResult, late
 from sandtable.matches.worker import Job, MakeAgent, Referee, SharedWatch, work
 
@@ -41,6 +42,7 @@ def play_jobs(
     make_agent: MakeAgent,
     workers: int | None = None,
     time_limit: float | None = None,
+    agreements: Agreements | None = None,
     tick: Callable[[], None] = lambda: None,
     grace: float = GRACE_SECONDS,
     setup_limit: float = SETUP_SECONDS,
@@ -52,11 +54,11 @@ def play_jobs(
     tick is called again and again while waiting. Where processes are spawned, game and make_agent get pickled.
     """
     if workers == 0:
-        referee = Referee(game, make_agent, time_limit)
+        referee = Referee(game, make_agent, time_limit, agreements)
         for job in jobs:
             yield job, referee.play(job)
         return
-    pool = _Pool((game, make_agent, time_limit), grace, setup_limit, start_method)
+    pool = _Pool((game, make_agent, time_limit, agreements), grace, setup_limit, start_method)
     try:
         yield from pool.play(deque(jobs), workers or available_cores(), tick)
     finally:
@@ -115,7 +117,11 @@ class _Worker:
 
 class _Pool:
     def __init__(
-        self, settings: tuple[Game, MakeAgent, float | None], grace: float, setup_limit: float, start_method: str | None
+        self,
+        settings: tuple[Game, MakeAgent, float | None, Agreements | None],
+        grace: float,
+        setup_limit: float,
+        start_method: str | None,
     ) -> None:
         self._context = multiprocessing.get_context(start_method or ("fork" if sys.platform == "linux" else "spawn"))
         self._settings = settings

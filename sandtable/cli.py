@@ -10,6 +10,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import date
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +20,7 @@ from sandtable.names import read_value
 
 if TYPE_CHECKING:
     from sandtable.envs.game import Game
+    from sandtable.matches.agreements import Agreements
     from sandtable.matches.tournament import Played, Tournament
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
@@ -85,6 +87,20 @@ def _evaluate_parser() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="an agent that thinks longer about one decision loses the game (default: none)",
     )
+    add(
+        "--tie-after",
+        type=_whole(0),
+        metavar="TURN",
+        help="after this turn, a game is drawn when both agents see their chance of winning between 49%% and 51%%; "
+        "agents without an opinion play on (default: never)",
+    )
+    add(
+        "--surrender",
+        type=_share_of_wins,
+        metavar="SHARE",
+        help="an agent gives up when the other sees a chance of winning of at least this, such as 0.99, and it sees "
+        "for itself at most the rest (default: never)",
+    )
     add("--record", type=Path, metavar="DIR", help="write a record of every game into this folder (default: none)")
     add("--json", type=Path, metavar="FILE", help="write the table as JSON into this file (default: none)")
     add("--show", action="store_true", help="print the first game move by move (default: no)")
@@ -128,6 +144,7 @@ def _run(game: Game, args: argparse.Namespace) -> int:
         args.seed,
         args.workers,
         args.time_limit,
+        _agreements(args),
         record=args.show or args.record is not None,
         on_game=keeper,
         quiet=args.quiet,
@@ -187,8 +204,10 @@ def _write_json(tournament: Tournament, game: Game, args: argparse.Namespace) ->
 
     if args.json is None:
         return True
-    setting = {"game": args.game, **game.setting, "options": dict(args.option)}
-    text = json.dumps(to_json(tournament, **setting, time_limit=args.time_limit), indent=2, ensure_ascii=False)
+    setting: dict[str, Any] = {"game": args.game, **game.setting, "options": dict(args.option)}
+    agreements = _agreements(args)
+    setting |= {"time_limit": args.time_limit, "agreements": asdict(agreements) if agreements else None}
+    text = json.dumps(to_json(tournament, **setting), indent=2, ensure_ascii=False)
     try:
         write_whole(args.json, text + "\n")
     except OSError as error:
@@ -201,7 +220,16 @@ def _heading(game: Game, args: argparse.Namespace) -> str:
     """What was played, for the line above the table."""
     parts = [args.game, f"map {game.setting['map']}", f"rules {game.setting['rules']}"]
     games = args.games + args.games % 2
-    return f"{', '.join(parts)}: {games} games a pair, seed {args.seed}"
+    agreements = _agreements(args)
+    return f"{', '.join(parts)}: {games} games a pair, seed {args.seed}" + (f", {agreements}" if agreements else "")
+
+
+def _agreements(args: argparse.Namespace) -> Agreements | None:
+    from sandtable.matches.agreements import Agreements
+
+    if args.tie_after is None and args.surrender is None:
+        return None
+    return Agreements(args.tie_after, args.surrender)
 
 
 def _whole(least: int) -> Callable[[str], int]:
@@ -213,13 +241,25 @@ def _whole(least: int) -> Callable[[str], int]:
     return read
 
 
-def _seconds(text: str) -> float:
+def _number(text: str) -> float:
+    """The number in a text, NaN if there is none."""
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
-        value = math.nan
+        return math.nan
+
+
+def _seconds(text: str) -> float:
+    value = _number(text)
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return value
+
+
+def _share_of_wins(text: str) -> float:
+    value = _number(text)
+    if not 0.5 < value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0.5 and at most 1, such as 0.99")
     return value
 
 

@@ -65,6 +65,24 @@ def test_options_reach_the_rules(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert table["pairs"][0]["draws"] == 4 and table["options"] == {"turn_limit": 2, "limit_means": "draw"}
 
 
+def test_games_end_by_agreement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    setting = ["--game", "warzone", "--map", "simple", "--agents", "mcts:sims=60", "mcts:sims=40", "--games", "6"]
+    files = ["--json", str(tmp_path / "table.json"), "--record", str(tmp_path), "--show"]
+    agreed = ["--tie-after", "50", "--surrender", "0.8"]
+    tables = []
+    for workers in ("0", "1", "2"):
+        assert evaluate([*setting, *files, *agreed, "--workers", workers, "--quiet"]) == 0
+        tables.append(without_times(capsys.readouterr().out))
+    assert tables[0] == tables[1] == tables[2]
+    assert "6 games a pair, seed 0, ties agreed after turn 50 at 0.49 to 0.51, surrender at 0.8\n" in tables[0]
+    assert "ended by agreement:\n  mcts:sims=" in tables[0] and " gave up (" in tables[0]
+    table = json.loads((tmp_path / "table.json").read_text())
+    assert table["agreements"] == {"tie_after": 50, "surrender_at": 0.8, "tie_within": 0.01}
+    for entry in table["pairs"][0]["agreements"]:
+        assert entry["agreement"] == "surrender" and entry["agent"] in table["agents"]
+        assert len(list(tmp_path.glob(f"{entry['game']:05d}-*.jsonl"))) == 1
+
+
 GOOD = ["--agents", "greedy", "random", "--games", "2"]
 
 
@@ -89,6 +107,12 @@ GOOD = ["--agents", "greedy", "random", "--games", "2"]
         ([*GOOD, "--workers", "many"], "not a whole number of at least 0"),
         ([*GOOD, "--time-limit", "0"], "not a number of seconds above 0"),
         ([*GOOD, "--time-limit", "nan"], "not a number of seconds above 0"),
+        ([*GOOD, "--tie-after", "-1"], "not a whole number of at least 0"),
+        ([*GOOD, "--tie-after", "late"], "not a whole number of at least 0"),
+        ([*GOOD, "--surrender", "99"], "'99' is not a share above 0.5 and at most 1"),
+        ([*GOOD, "--surrender", "0.5"], "not a share above 0.5"),
+        ([*GOOD, "--surrender", "nan"], "not a share above 0.5"),
+        ([*GOOD, "--surrender"], "expected one argument"),
         ([*GOOD, "--json", "nowhere/table.json"], "not a file in an existing folder"),
         ([*GOOD, "--json", "."], "not a file in an existing folder"),
         ([*GOOD, "--record", __file__], "exists"),
@@ -120,6 +144,7 @@ def test_help_tells_defaults_games_and_agents(capsys: pytest.CaptureFixture[str]
     assert "games: tubstap" in text and "agents: " in text and "greedy" in text
     for option in ("--games", "--seed", "--workers", "--time-limit", "--record", "--json", "--show", "--quiet"):
         assert option in text
+    assert "--tie-after TURN" in text and "between 49% and 51%" in " ".join(text.split())
     assert text.count("(default: ") >= 10
 
 
