@@ -27,14 +27,26 @@ import gymnasium
 import numpy as np
 
 import sandtable
-from sandtable.envs.game import random_game_each
+from sandtable.envs.game import play_each, random_game_each, random_move_each
 from sandtable.envs.randomness import seeds_from
+from sandtable.envs.warzone.rules import resolve_each
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = 5
 MAP = "li-symmetric"
 ORIGINAL = "the original, C#"
 LI = "Li 2022"
+WARZONE_MAP = "owl_island"
+RESEARCH = "the research code, Python"
+# The program of Bauer 2024 and Soares 2025 on one thread, per CPU-second: turns resolved, random games, rounds of 20
+# rollouts (a decision has 300), and generations of 2 × 900 pairs, for it lets each population meet the other by itself.
+RESEARCH_SPEED = {
+    "simple": (46_700, 834, 48, 0.68),
+    "owl_island": (30_500, 649, 37, 0.65),
+    "banana": (30_900, 646, 37, 0.69),
+    "italy": (21_000, 464, 26, 0.57),
+}
+RESEARCH_ROUNDS, RESEARCH_TURN_LIMIT = 300, 300
 EVERYBODY = ("muct:sims=20", "mcts:sims=20", "pmc:rollouts=1", "greedy", "random")
 
 
@@ -49,9 +61,10 @@ class Measure(NamedTuple):
 
 
 @lru_cache
-def _random_play(map_: str, games: int) -> tuple[float, float]:
-    """Uniform random games over all legal unit actions: (actions/s, games/s), the medians of the same runs."""
-    game = sandtable.make_game("tubstap", map=map_)
+def _random_play(name: str, map_: str, games: int, **options: Any) -> tuple[float, float]:
+    """Games of the game's random moves (TUBSTAP: uniform over all legal ones): (moves/s, games/s), the medians of the
+    same runs."""
+    game = sandtable.make_game(name, map=map_, **options)
     starts = game.new(games, seed=1)
     seeds, lengths = seeds_from(2, games), np.zeros(games, np.int64)
     move = np.empty(game.move_length, np.int16)
@@ -65,9 +78,34 @@ def _random_play(map_: str, games: int) -> tuple[float, float]:
     return lengths.sum() / middle, games / middle
 
 
-def _decision(spec: str) -> Callable[[], float]:
+def _turns(map_: str, states_a_depth: int = 400, depths: int = 10, rounds: int = 200) -> Callable[[], float]:
+    """Turns/s of Warzone: two prepared random moves resolved on fresh copies of states from all over random games."""
+    game = sandtable.make_game("warzone", map=map_)
+    starts = game.new(states_a_depth, seed=1)
+    states = np.concatenate([game.random_games(starts, seed=depth, plies=2 * depth) for depth in range(depths)])
+    states = states[~game.done(states)]
+    rows = np.empty((2, len(states), game.move_length), np.int16)
+    waiting = states.copy()
+    for side in (0, 1):
+        random_move_each(waiting, seeds_from(side, len(states)), rows[side])
+        if side == 0:
+            play_each(waiting, rows[0])
+    coins, fresh = np.full(len(states), -1), states.copy()
+    resolve_each(fresh, rows[0], rows[1], coins)
+
+    def run() -> float:
+        start = time.perf_counter()
+        for _ in range(rounds):
+            fresh[:] = states
+            resolve_each(fresh, rows[0], rows[1], coins)
+        return rounds * len(states) / (time.perf_counter() - start)
+
+    return run
+
+
+def _decision(spec: str, name: str = "tubstap", map_: str = MAP) -> Callable[[], float]:
     """Seconds for one decision at the start."""
-    game = sandtable.make_game("tubstap", map=MAP)
+    game = sandtable.make_game(name, map=map_)
     states = game.new(1, seed=1)
     agent = sandtable.make_agent(spec)
     agent.reset(game, seed=1)
@@ -86,8 +124,14 @@ def _simulations(agent: str, sims: int) -> Callable[[], float]:
     return lambda: sims / decide()
 
 
-def _milliseconds(spec: str) -> Callable[[], float]:
-    decide = _decision(spec)
+def _generations(map_: str, generations: int = 20) -> Callable[[], float]:
+    """Generations/s of co-evolution in Warzone, 30 against 30 by material."""
+    decide = _decision(f"ga:generations={generations},population=30,value=material", "warzone", map_)
+    return lambda: generations / decide()
+
+
+def _milliseconds(spec: str, name: str = "tubstap", map_: str = MAP) -> Callable[[], float]:
+    decide = _decision(spec, name, map_)
     return lambda: 1e3 * decide()
 
 
@@ -96,16 +140,21 @@ def _legal(mask: np.ndarray, rng: np.random.Generator) -> int:
     return actions[int(rng.random() * len(actions))]
 
 
-def _gym_steps(steps: int = 10_000) -> float:
+def _action(space: Any, info: dict[str, Any], rng: np.random.Generator) -> Any:
+    """A random action; where there is no mask, all are legal."""
+    return _legal(info["action_mask"], rng) if "action_mask" in info else rng.integers(0, space.nvec)
+
+
+def _gym_steps(id_: str, steps: int = 10_000, **options: Any) -> float:
     """Steps/s of gym.make with its usual wrappers, observation, mask and a random opponent."""
-    env = gymnasium.make("Tubstap-v0", map=MAP)
+    env = gymnasium.make(id_, **options)
     rng = np.random.default_rng(1)
     _, info = env.reset(seed=1)
-    env.step(_legal(info["action_mask"], rng))
+    env.step(_action(env.action_space, info, rng))
     _, info = env.reset(seed=1)
     start = time.perf_counter()
     for _ in range(steps):
-        _, _, over, _, info = env.step(_legal(info["action_mask"], rng))
+        _, _, over, _, info = env.step(_action(env.action_space, info, rng))
         if over:
             _, info = env.reset()
     return steps / (time.perf_counter() - start)
@@ -128,14 +177,21 @@ def _aec_steps(steps: int = 10_000) -> float:
     return done / (time.perf_counter() - start)
 
 
-def _vector_steps(num_envs: int = 1_024, steps: int = 100) -> float:
+def _actions(space: Any, info: dict[str, Any], rng: np.random.Generator) -> np.ndarray:
+    """The same in every game of a batch."""
+    if "action_mask" not in info:
+        return rng.integers(0, space.high + 1)
+    return (rng.random(info["action_mask"].shape, np.float32) * info["action_mask"]).argmax(1)
+
+
+def _vector_steps(id_: str, num_envs: int = 1_024, steps: int = 100, **options: Any) -> float:
     """Steps/s of the batch environment, observations and masks included, the choice of actions not."""
-    env = gymnasium.make_vec("Tubstap-v0", num_envs=num_envs, map=MAP)
+    env = gymnasium.make_vec(id_, num_envs=num_envs, **options)
     rng = np.random.default_rng(1)
     _, info = env.reset(seed=1)
     seconds = 0.0
     for _ in range(steps):
-        actions = (rng.random(info["action_mask"].shape, np.float32) * info["action_mask"]).argmax(1)
+        actions = _actions(env.action_space, info, rng)
         start = time.perf_counter()
         _, _, _, _, info = env.step(actions)
         seconds += time.perf_counter() - start
@@ -183,21 +239,24 @@ def measures() -> Iterator[tuple[str, Callable[[], Measure]]]:
     """Every figure by name; what it needs is set up only when it is asked for."""
     yield (
         "tubstap.random_actions",
-        lambda: Measure("unit actions/s", lambda: _random_play(MAP, 20_000)[0], (ORIGINAL, 194_000), runs=1),
+        lambda: Measure("unit actions/s", lambda: _random_play("tubstap", MAP, 20_000)[0], (ORIGINAL, 194_000), runs=1),
     )
     yield (
         "tubstap.random_games",
-        lambda: Measure("games/s", lambda: _random_play(MAP, 20_000)[1], (ORIGINAL, 2_116), runs=1),
+        lambda: Measure("games/s", lambda: _random_play("tubstap", MAP, 20_000)[1], (ORIGINAL, 2_116), runs=1),
     )
     yield (
         "tubstap.random_actions.skirmish",
         lambda: Measure(
-            "unit actions/s", lambda: _random_play("skirmish", 10_000)[0], (f"{ORIGINAL}, 6v6", 121_000), runs=1
+            "unit actions/s",
+            lambda: _random_play("tubstap", "skirmish", 10_000)[0],
+            (f"{ORIGINAL}, 6v6", 121_000),
+            runs=1,
         ),
     )
     yield (
         "tubstap.random_actions.crossroads",
-        lambda: Measure("unit actions/s", lambda: _random_play("crossroads", 2_000)[0], None, runs=1),
+        lambda: Measure("unit actions/s", lambda: _random_play("tubstap", "crossroads", 2_000)[0], None, runs=1),
     )
     yield (
         "tubstap.muct_rollouts",
@@ -207,13 +266,55 @@ def measures() -> Iterator[tuple[str, Callable[[], Measure]]]:
         "tubstap.mcts200_ms",
         lambda: Measure("ms", _milliseconds("mcts:sims=200"), (LI, 5_340), True, 21),
     )
-    yield ("tubstap.gym_steps", lambda: Measure("steps/s", _gym_steps))
+    yield ("tubstap.gym_steps", lambda: Measure("steps/s", lambda: _gym_steps("Tubstap-v0", map=MAP)))
     yield ("tubstap.aec_steps", lambda: Measure("steps/s", _aec_steps))
-    yield ("tubstap.vector_steps", lambda: Measure("steps/s", _vector_steps))
+    yield ("tubstap.vector_steps", lambda: Measure("steps/s", lambda: _vector_steps("Tubstap-v0", map=MAP)))
+    for map_, speed in RESEARCH_SPEED.items():
+        yield from _warzone_measures(map_, *speed)
+    # Genes, the default: a step is a whole turn, and the opponent's. Orders: a step is a part of a move.
+    yield from _warzone_steps("", map=WARZONE_MAP, action="genes")
+    yield from _warzone_steps(".orders", map=WARZONE_MAP, action="orders")
     yield ("start.import_s", lambda: Measure("s", _import, None, True))
     yield ("start.cold_compile_s", lambda: Measure("s", _cold_compile, None, True, 1))
     yield ("start.warm_evaluate_s", lambda: Measure("s", _warm_start, None, True, 3))
     yield ("tubstap.search_memory_mb", lambda: Measure("MB", _search_memory, None, True, 1))
+
+
+def _warzone_measures(
+    map_: str, turns: float, games: float, rounds: float, generations: float
+) -> Iterator[tuple[str, Callable[[], Measure]]]:
+    """What the research code was measured at on a map, and its figures.
+
+    Its random games ended after 300 turns at the latest; ours are given the same limit here.
+    """
+    yield f"warzone.turns.{map_}", lambda: Measure("turns/s", _turns(map_), (RESEARCH, turns))
+    yield (
+        f"warzone.random_games.{map_}",
+        lambda: Measure(
+            "games/s",
+            lambda: _random_play("warzone", map_, 2_000, turn_limit=RESEARCH_TURN_LIMIT)[1],
+            (RESEARCH, games),
+            runs=1,
+        ),
+    )
+    yield (
+        f"warzone.mcts300_ms.{map_}",
+        lambda: Measure(
+            "ms",
+            _milliseconds("mcts:preset=soares2025", "warzone", map_),
+            (RESEARCH, round(1e3 * RESEARCH_ROUNDS / rounds)),
+            True,
+        ),
+    )
+    yield (
+        f"warzone.ga_generations.{map_}",
+        lambda: Measure("generations/s", _generations(map_), (RESEARCH, generations)),
+    )
+
+
+def _warzone_steps(ending: str, **options: Any) -> Iterator[tuple[str, Callable[[], Measure]]]:
+    yield f"warzone.gym_steps{ending}", lambda: Measure("steps/s", lambda: _gym_steps("Warzone-v0", **options))
+    yield f"warzone.vector_steps{ending}", lambda: Measure("steps/s", lambda: _vector_steps("Warzone-v0", **options))
 
 
 def row(name: str, measure: Measure) -> dict[str, Any]:
