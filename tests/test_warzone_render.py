@@ -162,3 +162,17 @@ def test_a_game_draws_its_states(pygame: Any) -> None:
     after = game.play(before, move)
     assert not np.array_equal(game.picture(after, (before, move)), game.picture(after))
     assert find_map("simple").places
+
+
+def test_the_move_of_the_second_player_is_shown_with_that_of_the_first(pygame: Any) -> None:
+    game: Any = sandtable.make_game("warzone", map="simple")
+    start = game.new(1, seed=0)[0]
+    red = game.moves(start)[0]
+    middle = game.play(start, red)
+    blue = game.moves(middle)[0]
+    after = game.play(middle, blue)
+    told = [game.describe(start, red), game.describe(middle, blue)]
+    assert game.ansi(after, (middle, blue)) == "\n".join([game.ansi(after), *told])
+    assert game.ansi(middle, (start, red)) == "\n".join([game.ansi(middle), told[0]])
+    both = (LastMove(player, tuple(game.decode(start, move))) for player, move in ((1, blue), (0, red)))
+    assert np.array_equal(game.picture(after, (middle, blue)), draw(game.position(after), *both))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,11 @@ from sandtable.envs.game import Game, State, as_states, moves_of, one
 from sandtable.envs.randomness import seeds_from
 from sandtable.envs.warzone import greedy, plans  # noqa: F401  (they answer questions of the game)
 from sandtable.envs.warzone.genes import from_genes_each, repair_each, to_genes_each
-from sandtable.envs.warzone.maps import with_places
 from sandtable.envs.warzone.notation import position_from_text, position_to_text
 from sandtable.envs.warzone.playouts import candidates_of
 from sandtable.envs.warzone.position import PLAYERS, Map, Order, Position
 from sandtable.envs.warzone.records import Record, RecordedTurn, format_record
-from sandtable.envs.warzone.render import LastMove, orders_in_words, to_ansi
+from sandtable.envs.warzone.render import LastMove, draw, orders_in_words, to_ansi
 from sandtable.envs.warzone.rules import income_each, judge_new, next_coin, resolve_each, resolve_pairs
 from sandtable.envs.warzone.rulesets import Rules, make_rules, rules_text
 from sandtable.envs.warzone.sources import find_map, make_source, map_files
@@ -309,18 +307,20 @@ class Warzone(Game):
 
     # Pictures and records
 
-    def last_move(self, before: State, move: np.ndarray) -> LastMove:
-        """A move as drawings show it. before: the state it was played in."""
-        return LastMove(self.player(before), tuple(self.decode(before, move)))
+    def last_moves(self, move: tuple[State, np.ndarray] | None) -> tuple[LastMove | None, LastMove | None]:
+        """What drawings show of a move, given with the state before it: the move, and what the other player had ordered
+        in the same turn, if the state had these orders already."""
+        if move is None:
+            return None, None
+        record, player = _record(move[0]), self.player(move[0])
+        pending = LastMove(1 - player, tuple(unpack_orders(record["pending"]))) if record["waiting"] else None
+        return LastMove(player, tuple(self.decode(*move))), pending
 
     def ansi(self, state: State, move: tuple[State, np.ndarray] | None = None, color: bool = False) -> str:
-        return to_ansi(self.position(state), self.last_move(*move) if move else None, color=color)
+        return to_ansi(self.position(state), *self.last_moves(move), color=color)
 
     def picture(self, state: State, move: tuple[State, np.ndarray] | None = None) -> np.ndarray:
-        render: Any = import_module("sandtable.envs.warzone.render")
-        position = self.position(state)
-        laid_out = replace(position, map=with_places(position.map))
-        return render.draw(laid_out, self.last_move(*move) if move else None)
+        return draw(self.position(state), *self.last_moves(move))
 
     def record(self, states: list[Any], moves: list[np.ndarray], names: tuple[str, str], date: str) -> str:
         turns: list[RecordedTurn] = []

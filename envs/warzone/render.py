@@ -23,11 +23,14 @@ class LastMove:
     orders: tuple[Order, ...]
 
 
-def to_ansi(position: Position, last_move: LastMove | None = None, color: bool = True) -> str:
+def to_ansi(
+    position: Position, last_move: LastMove | None = None, first_move: LastMove | None = None, color: bool = True
+) -> str:
     """A board of text for terminals. The words are the same with and without colours.
 
     First what the players have, then a line a territory: its number, owner, armies, name and neighbours, then
-    the bonuses with their territories and who holds them whole, and last what was ordered last.
+    the bonuses with their territories and who holds them whole, and last what was ordered last. first_move: what the
+    other player has ordered in the same turn as last_move.
     """
     lines = [_turn_text(position), *(_player_text(position, owner, color) for owner in (1, 2))]
     names = position.map.territories
@@ -40,8 +43,8 @@ def to_ansi(position: Position, last_move: LastMove | None = None, color: bool =
         holder = _holder(position, bonus.territories)
         text = f"+{bonus.value} {bonus.name or 'bonus'} ({' '.join(str(i) for i in bonus.territories)})"
         lines.append(_painted(f"{text}: {OWNER_NAMES[holder]}" if holder else text, holder, color))
-    if last_move is not None:
-        lines.append(f"{PLAYERS[last_move.player]}: {orders_in_words(last_move.orders, names)}")
+    moves = (move for move in (first_move, last_move) if move is not None)
+    lines += (f"{PLAYERS[move.player]}: {orders_in_words(move.orders, names)}" for move in moves)
     return "\n".join(lines)
 
 
