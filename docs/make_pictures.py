@@ -11,10 +11,8 @@ from sandtable.envs.tubstap.render import LastMove, draw
 from sandtable.envs.tubstap.rulesets import make_rules
 from sandtable.envs.tubstap.sources import map_files
 from sandtable.envs.tubstap.tables import RED
-from sandtable.envs.warzone import render as warzone_render
+from sandtable.envs.warzone.game import Warzone
 from sandtable.envs.warzone.position import Position as WarzonePosition
-from sandtable.envs.warzone.rulesets import Rules
-from sandtable.envs.warzone.sources import find_map
 from sandtable.envs.window import save_png
 
 PICTURES = Path(__file__).parent / "pictures"
@@ -41,19 +39,20 @@ def _moved(start: Map) -> Map:
     return check_map(replace(start, units=now))
 
 
-# The middle of a game on Italy: red holds the north, blue the south.
+# The middle of a game on Italy, red in the north and blue in the south, and a turn from there.
 ITALY_ARMIES = (3, 2, 0, 1, 6, 5, 2, 0, 4, 7, 1, 5, 2, 3, 6, 1, 0, 4, 2, 3)
 ITALY_OWNER = (1, 1, 0, 1, 1, 1, 0, 1, 1, 2, 0, 2, 2, 2, 2, 2, 0, 2, 2, 1)
-RED_ORDERS = ((4, 4, 4), (8, 8, 3), (4, 9, 8), (5, 11, 6), (3, 4, 3), (8, 19, 3))
-BLUE_ORDERS = ((9, 9, 5), (14, 14, 4), (9, 5, 7), (12, 9, 3), (14, 11, 6), (18, 19, 4))
+RED_ORDERS = ((4, 4, 6), (8, 8, 3), (4, 9, 12), (5, 11, 5), (3, 4, 1), (8, 19, 3))
+BLUE_ORDERS = ((9, 9, 4), (14, 14, 3), (9, 5, 7), (12, 9, 2), (14, 11, 6), (18, 19, 2))
 
 
 def warzone() -> None:
-    """Red goes south on both coasts while blue goes north."""
-    map_ = find_map("italy")
-    position = WarzonePosition(map_, Rules(), ITALY_ARMIES, ITALY_OWNER, turn=12)
-    red, blue = (warzone_render.LastMove(i, orders) for i, orders in enumerate((RED_ORDERS, BLUE_ORDERS)))
-    save_png(warzone_render.draw(position, blue, red), PICTURES / "warzone.png")
+    """Red has gone south on both coasts while blue went north."""
+    game = Warzone(map="italy")
+    state = game.from_position(WarzonePosition(game.map, game.rules, ITALY_ARMIES, ITALY_OWNER, turn=11))
+    middle = game.play(state, game.encode(state, RED_ORDERS))
+    blue = game.encode(middle, BLUE_ORDERS)
+    save_png(game.picture(game.play(middle, blue), (middle, blue)), PICTURES / "warzone.png")
 
 
 if __name__ == "__main__":
