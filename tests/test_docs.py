@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -14,9 +15,18 @@ from typing import Any
 
 import pytest
 
-from sandtable import cli
+from sandtable import cli, warzone
 from sandtable.agents import mcts, registry
 from sandtable.encoders.features.observation import OBSERVATIONS
+from sandtable.encoders.features.warzone import (
+    BONUS_FEATURES,
+    DRAFT_TOTALS,
+    EDGE_DRAFT_FEATURES,
+    EDGE_FEATURES,
+    NODE_DRAFT_FEATURES,
+    NODE_FEATURES,
+    TOTALS,
+)
 from sandtable.envs import game as questions
 from sandtable.envs.duel import ON_ILLEGAL
 from sandtable.envs.games import GAMES, make_game
@@ -24,22 +34,27 @@ from sandtable.envs.screen import RENDER_MODES
 from sandtable.envs.tubstap import tables
 from sandtable.envs.tubstap.gym import TubstapEnv
 from sandtable.envs.tubstap.notation import TERRAIN_LETTERS
-from sandtable.envs.tubstap.rulesets import RULESETS, Rules
+from sandtable.envs.tubstap.rulesets import RULESETS
 from sandtable.envs.tubstap.sources import SOURCE_OPTIONS, source_names
+from sandtable.envs.warzone.game import OPTIONS
+from sandtable.envs.warzone.gym import WarzoneEnv
+from sandtable.envs.warzone.rules import least_to_capture
+from sandtable.envs.warzone.sources import STARTS
+from sandtable.envs.warzone.state import LAYOUTS, MAX_ARMIES, MAX_ORDER
 from sandtable.matches.elo import score_interval
 from sandtable.registration import ENVIRONMENTS, PETTINGZOO
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
 TEXT = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
-TUBSTAP, AGENTS = TEXT["docs/tubstap.md"], TEXT["docs/write-an-agent.md"]
-
-NOT_WRITTEN_YET = {"warzone", "Warzone-v0", "sandtable/warzone-v0"}
-"""Names that are being built. Take out what gets its documentation."""
+TUBSTAP, WARZONE, AGENTS = (TEXT[f"docs/{name}.md"] for name in ("tubstap", "warzone", "write-an-agent"))
+CODECS = ("genes", "orders")
+PAGE_NAMES = {"tubstap": "TUBSTAP", "warzone": "Warzone"}
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`((?:python|make|pip) [^`]+)`")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
+_ROOM = r"(\d+) (?:on maps )?with at most (\d+)(?: territories)?, (\d+)(?: edges)? and (\d+)"
 _RESULT = re.compile(r"\| (\d+)-(\d+)-(\d+) \| ([\d.]+%) \| ([\d.]+%) to ([\d.]+%) (?=\|)")
 
 
@@ -160,13 +175,16 @@ def test_the_readme_leads_to_every_page() -> None:
 
 
 def unmentioned(text: str, names: Any) -> set[str]:
-    """The names that the text does not mention as code, though they are finished."""
-    return {name for name in names if not re.search(rf'`"?{re.escape(name)}"?[`(]', text)} - NOT_WRITTEN_YET
+    """The names that the text does not mention as code."""
+    return {name for name in names if not re.search(rf'`"?{re.escape(name)}"?[`(]', text)}
 
 
 def test_everything_with_a_name_is_mentioned() -> None:
-    assert not unmentioned(TUBSTAP, [*source_names(), *RULESETS, *SOURCE_OPTIONS, *ENVIRONMENTS, *PETTINGZOO])
-    assert not unmentioned(TUBSTAP, [*OBSERVATIONS, *ON_ILLEGAL, *RENDER_MODES])
+    assert not unmentioned(TUBSTAP, [*source_names(), *RULESETS, *SOURCE_OPTIONS])
+    assert not unmentioned(WARZONE, [*warzone.source_names(), *STARTS, *warzone.RULESETS, *OPTIONS, *CODECS])
+    for page in (TUBSTAP, WARZONE):
+        assert not unmentioned(page, [*OBSERVATIONS, *ON_ILLEGAL, *RENDER_MODES])
+    assert not unmentioned(TUBSTAP + WARZONE, [*ENVIRONMENTS, *PETTINGZOO])
     assert not unmentioned(TEXT["README.md"], registry.agent_names())
     assert not unmentioned(AGENTS, [*mcts.PRESETS, *mcts.MUCT_PRESETS])
 
@@ -174,7 +192,7 @@ def test_everything_with_a_name_is_mentioned() -> None:
 def test_every_question_is_told() -> None:
     asked = {name for name, value in vars(questions).items() if isinstance(value, FunctionType) and is_question(value)}
     told = {row[0].partition("(")[0] for row in table(section(TEXT["docs/add-a-game.md"], "The questions"))}
-    assert len(told) >= 14 and told == asked - NOT_WRITTEN_YET
+    assert len(told) >= 14 and told == asked
 
 
 def is_question(function: FunctionType) -> bool:
@@ -184,8 +202,13 @@ def is_question(function: FunctionType) -> bool:
     )
 
 
-def test_every_game_has_its_page() -> None:
-    assert {name for name in GAMES if f"docs/{name}.md" not in PAGES} <= NOT_WRITTEN_YET
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_has_its_page(game: str) -> None:
+    """With the headings of TUBSTAP's in their order, and perhaps more."""
+    headings = [line for line in prose(f"docs/{game}.md").splitlines() if line.startswith("## ")]
+    wanted = [line for line in prose("docs/tubstap.md").splitlines() if line.startswith("## ")]
+    assert [line for line in headings if line in wanted] == wanted
+    assert head(section(TEXT["README.md"], "Agents and games"))[2:] == [PAGE_NAMES[name] for name in GAMES]
 
 
 def test_extras() -> None:
@@ -225,15 +248,20 @@ def test_largest_map() -> None:
     assert f"{tables.MAX_SIDE}×{tables.MAX_SIDE} cells and {tables.MAX_UNITS} units a side" in TEXT["README.md"]
 
 
-def test_ruleset_tables() -> None:
-    text = section(TUBSTAP, "Rulesets")
+@pytest.mark.parametrize(
+    ("page", "rulesets", "untold"),
+    [(TUBSTAP, RULESETS, {"ineffective_attacks": False}), (WARZONE, warzone.RULESETS, {})],
+    ids=["tubstap", "warzone"],
+)
+def test_ruleset_tables(page: str, rulesets: dict[str, Any], untold: dict[str, Any]) -> None:
+    text = section(page, "Rulesets")
     options = head(text)[1:]
     for name, *values in table(text):
-        assert values == [str(getattr(RULESETS[name], option)) for option in options]
-    assert {row[0] for row in table(text)} == set(RULESETS)
-    assert {row[0] for row in table(text, 1)} == {field.name for field in fields(Rules)}
-    assert {*options, "ineffective_attacks"} == {field.name for field in fields(Rules)}
-    assert not any(rules.ineffective_attacks for rules in RULESETS.values())
+        assert values == [str(getattr(rulesets[name], option)) for option in options]
+        assert all(getattr(rulesets[name], option) == value for option, value in untold.items())
+    assert {row[0] for row in table(text)} == set(rulesets)
+    every = {field.name for rules in rulesets.values() for field in fields(rules)}
+    assert {row[0] for row in table(text, 1)} == every == {*options, *untold}
 
 
 def test_map_table() -> None:
@@ -247,21 +275,113 @@ def test_map_table() -> None:
         assert ends == f"{start['turn_limit']}, {start['hp_threshold']}"
 
 
-def test_environment_options() -> None:
-    options = inspect.signature(TubstapEnv).parameters
-    rows = {row[0]: row[1] for row in table(section(TUBSTAP, "Options"))}
+# Numbers of Warzone
+
+
+def test_fewest_attackers() -> None:
+    (row,), defenders = table(section(WARZONE, "Description")), head(section(WARZONE, "Description"))
+    assert row == ["attackers", *(str(least_to_capture(int(d))) for d in defenders[1:])]
+
+
+def test_largest_map_of_warzone() -> None:
+    most = LAYOUTS[-1]
+    assert f"{most.territories} territories, {most.edges} edges, {most.bonuses} bonuses" in WARZONE
+    assert f"{most.territories} territories, {most.edges} edges and {most.bonuses} bonuses" in TEXT["README.md"]
+    told = " ".join(section(WARZONE, "The game without an environment").split())
+    rooms = [tuple(map(int, numbers)) for numbers in re.findall(_ROOM, told)]
+    assert rooms == [(room.orders, *room[:3]) for room in LAYOUTS[:-1]] and f"and {most.orders} on larger ones" in told
+    assert f"{MAX_ORDER:,} armies" in told and f"{MAX_ARMIES:,} armies" in told
+
+
+def test_map_table_of_warzone() -> None:
+    rows = table(section(WARZONE, "Maps"))
+    assert [row[0] for row in rows] == warzone.source_names()
+    for name, *numbers, _ in rows:
+        game: Any = make_game("warzone", map=name)
+        income = game.rules.base_income + sum(bonus.value for bonus in game.map.bonuses)
+        sizes = (len(game.map.territories), len(game.map.edges), len(game.map.bonuses), income, game.gene_length)
+        assert numbers == [str(size) for size in sizes]
+        assert game.map.start is None
+
+
+def test_random_play_of_warzone() -> None:
+    rows = table(section(WARZONE, "Random play"))
+    assert [row[0] for row in rows] == warzone.source_names()
+    for name, *numbers in rows:
+        game: Any = make_game("warzone", map=name)
+        finished = game.random_games(game.new(10_000, seed=1), seed=2)
+        outcomes = game.outcome(finished)
+        shares = (f"{(outcomes == outcome).mean():.1%}" for outcome in (1, 0))
+        assert numbers == [f"{finished['turn'].mean():.1f}", *shares]
+
+
+@pytest.mark.parametrize("action", CODECS)
+@pytest.mark.parametrize("kind", OBSERVATIONS)
+def test_observations_of_warzone(action: str, kind: str) -> None:
+    env: Any = WarzoneEnv(action=action, observation=kind)
+    text = section(WARZONE, "Observation")
+    if kind == "graph_space":
+        nodes, edges = env.observation_space.node_space.shape, env.observation_space.edge_space.shape
+        assert f"(n, {nodes[0]})" in text and f"(k, {edges[0]})" in text
+        return
+    sizes = {"n": 20, "m": 10, "actions": 283}
+    column = 2 + CODECS.index(action)
+    told = {
+        row[1]: (eval(row[column], sizes.copy()), row[4])
+        for row in table(text)
+        if kind in re.findall(r"\w+", row[0]) and row[column] != "none"
+    }
+    assert told == {name: (space.shape, str(space.dtype)) for name, space in env.observation_space.items()}
+
+
+def test_feature_tables_of_warzone() -> None:
+    text = section(WARZONE, "Observation")
+    counts = {
+        1: NODE_FEATURES + NODE_DRAFT_FEATURES,
+        2: EDGE_FEATURES + EDGE_DRAFT_FEATURES,
+        3: BONUS_FEATURES,
+        4: TOTALS + DRAFT_TOTALS,
+    }
+    for number, count in counts.items():
+        assert [i for row in table(text, number) for i in numbers_of(row[0])] == list(range(count))
+    for column, planes in ((0, 15), (1, 22)):
+        assert [i for row in table(text, 5) for i in numbers_of(row[column])] == list(range(planes))
+
+
+def numbers_of(cell: str) -> range:
+    """The numbers of a cell such as "3" or "0-2"."""
+    first, _, last = cell.partition("-")
+    return range(int(first), int(last or first) + 1) if cell else range(0)
+
+
+def test_refused_maps_of_warzone() -> None:
+    code = next(code for _, code in blocks("docs/warzone.md", "python") if "parse_map" in code)
+    valid = json.loads(code.split('"""')[1])
+    for change, error in table(section(WARZONE, "Map files")):
+        with pytest.raises(warzone.MapError) as refused:
+            warzone.parse_map(json.dumps(valid | json.loads(change)))
+        assert str(refused.value) == f"map: {error}"
+
+
+# Options
+
+
+@pytest.mark.parametrize(("page", "environment"), [(TUBSTAP, TubstapEnv), (WARZONE, WarzoneEnv)], ids=GAMES)
+def test_environment_options(page: str, environment: Any) -> None:
+    options = inspect.signature(environment).parameters
+    rows = {row[0]: row[1] for row in table(section(page, "Options"))}
     expected = {name: p.default for name, p in options.items() if p.kind is not inspect.Parameter.VAR_KEYWORD}
     assert rows.pop("single options") == ""
     assert rows == {name: "None" if default is None else f'"{default}"' for name, default in expected.items()}
 
 
-@pytest.mark.parametrize("name", sorted(set(registry.agent_names()) - NOT_WRITTEN_YET))
+@pytest.mark.parametrize("name", sorted(registry.agent_names()))
 def test_agent_options(name: str) -> None:
     """Every option of an agent stands in its table with its default; where that is None, the text says whose."""
     text = section(AGENTS, name)
     options = inspect.signature(registry.agent_factory(name)).parameters
     told = {row[0]: row[1] for row in table(text)} if options else {}
-    assert told.keys() == options.keys() - NOT_WRITTEN_YET and (options or "No options." in text)
+    assert told.keys() == options.keys() and (options or "No options." in text)
     for option, parameter in options.items():
         if option in told and parameter.default is not None:
             assert told[option] == str(parameter.default).replace("False", "false")
