@@ -94,7 +94,9 @@ class TreePolicy(Policy):
 
     def check(self, game: Game) -> None:
         if self._joint and not game.simultaneous:
-            raise ValueError(f"joint=true is for games in which both players choose at once; in {game.name} they do not")
+            raise ValueError(
+                f"joint=true is for games in which both players choose at once; in {game.name} they do not"
+            )
 
     def reset(self, game: Game, seed: int | None = None) -> None:
         super().reset(game, seed)

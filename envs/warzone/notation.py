@@ -161,7 +161,17 @@ def _value(text: str) -> int | bool | str:
     return {"true": True, "false": False}.get(text, text)
 
 
-_FIELD_OF = {"territories": 1, "edges": 2, "bonuses": 3, "armies": 4, "owner": 4, "turn": 5, "coin": 6, "leader": 7, "pending": 7}
+_FIELD_OF = {
+    "territories": 1,
+    "edges": 2,
+    "bonuses": 3,
+    "armies": 4,
+    "owner": 4,
+    "turn": 5,
+    "coin": 6,
+    "leader": 7,
+    "pending": 7,
+}
 
 
 def _check(position: Position, text: str) -> None:
