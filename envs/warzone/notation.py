@@ -6,8 +6,9 @@ The fields, one space between them: the word `warzone`; the number of territorie
 larger neighbours these; the bonuses, each its territories and its value, or `-` without any; the armies on each
 territory with r (red, player 1) or b (blue, player 2) if it is a player's; how many turns were played; the word from
 which the coins follow; red's orders for this turn where they are in, while blue's are not (`0+3` deploys 3 armies to
-territory 0, `0>1*4` sends 4 from 0 to 1, `-` is no order at all); the rules, by their name or as the default ones with
-options changed: `rules=default+multi_attack=false+turn_limit=50`. The map's names and places are not told.
+territory 0, `0>1*4` sends 4 from 0 to 1, `-` is no order at all); in a view of blue's, where blue orders first, `blue`
+or `blue=` with its orders instead; the rules, by their name or as the default ones with options changed:
+`rules=default+multi_attack=false+turn_limit=50`. The map's names and places are not told.
 
 A position has exactly one such text, and no other is read.
 """

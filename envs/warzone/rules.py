@@ -27,6 +27,7 @@ from sandtable.envs.warzone.state import (
 
 # Sixty of a hundred attackers kill, seventy of a hundred defenders do; both are rounded to the nearest.
 _KILLED_BY_ATTACKERS, _KILLED_BY_DEFENDERS, _ROUNDING = 6, 7, 5
+_TURNS_OF_INCOME, _TERRITORY = 2.0, 0.5
 _COIN_STEP = np.uint64(0x9E3779B97F4A7C15)
 _SIGN = np.uint64(63)
 _32 = np.uint64(32)
@@ -288,21 +289,19 @@ def legal(state, move):
 
 
 @jit
-def _share(a, b):
-    """How far a is ahead of b, from -1 to 1."""
-    return (a - b) / (a + b) if a + b > 0 else 0.0
+def _worth(state, side):
+    """What a player has, in armies: those on the board, the income of two turns, and half an army a territory."""
+    worth = _TURNS_OF_INCOME * income(state, side) + _TERRITORY * count(state.held[side])
+    for i in range(state.territories):
+        worth += state.armies[i] if state.owner[i] == side + 1 else 0
+    return worth
 
 
 @jit
 def material(state):
-    """The mean of the leads in armies, in territories and in income, each (a − b) / (a + b)."""
-    armies_0 = armies_1 = 0.0
-    for i in range(state.territories):
-        armies_0 += state.armies[i] if state.owner[i] == 1 else 0
-        armies_1 += state.armies[i] if state.owner[i] == 2 else 0
-    land = _share(np.float64(count(state.held[0])), np.float64(count(state.held[1])))
-    earned = _share(np.float64(income(state, 0)), np.float64(income(state, 1)))
-    return (_share(armies_0, armies_1) + land + earned) / 3.0
+    """The lead (a − b) / (a + b) in what both players have."""
+    ours, theirs = _worth(state, 0), _worth(state, 1)
+    return (ours - theirs) / (ours + theirs) if ours + theirs > 0 else 0.0
 
 
 @jit
