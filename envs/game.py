@@ -183,6 +183,8 @@ class Game(ABC):
     """The ending of files with game records."""
     simultaneous = False
     """Whether both players choose at once: their moves are two plies, and the second may not know the first."""
+    symmetries = 1
+    """How many symmetries the game's boards have; number 0 is the identity."""
 
     @abstractmethod
     def fill(self, states: np.ndarray, seeds: np.ndarray) -> None:
@@ -275,6 +277,25 @@ class Game(ABC):
         seen = states.copy()
         forget_each(seen, np.zeros(len(seen), np.uint64) if seeds is None else seeds)
         return seen
+
+    def symmetry(self, states: np.ndarray, k: int | np.ndarray) -> np.ndarray:
+        """The states (n,) in the k-th symmetry of their boards; k: one for all, or (n,). Here only 0, the identity."""
+        self._require_identity(k)
+        return as_states(states).copy()
+
+    def symmetry_moves(
+        self, states: np.ndarray, moves: np.ndarray, k: int | np.ndarray, ends: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The moves (n, move_length) of states (n,), before the symmetry, as they are after it.
+
+        One state may have many moves; of several with many each, `ends` tells whose they are, as `moves_each` does.
+        """
+        self._require_identity(k)
+        return np.array(moves, np.int16)
+
+    def _require_identity(self, k: int | np.ndarray) -> None:
+        if np.any(np.asarray(k) != 0):
+            raise ValueError(f"symmetry k={k!r}: maps of {self.name} have none but 0, the identity")
 
     def random_games(self, states: np.ndarray, seed: int | None = None, plies: int = 100_000) -> np.ndarray:
         """The states (n,) after random play to the end, or for at most so many moves."""

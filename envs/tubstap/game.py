@@ -31,6 +31,7 @@ from sandtable.envs.tubstap.rules import exchange_of, first_unfit, settle_new
 from sandtable.envs.tubstap.rulesets import Rules, make_rules, rules_text
 from sandtable.envs.tubstap.sources import SOURCE_OPTIONS, Source, make_source
 from sandtable.envs.tubstap.state import MOVE_LENGTH, NOBODY, SLOTS, pack, state_dtype, unpack
+from sandtable.envs.tubstap.symmetry import require_symmetry, symmetries_of, symmetry_each, symmetry_moves_each
 from sandtable.envs.tubstap.tables import (
     CANNON,
     ENTRY_COST,
@@ -76,6 +77,7 @@ class Tubstap(Game):
         self.source = make_source(map, **source_options)
         self.width, self.height = self.source.width, self.source.height
         self.units_a_side = self.source.units_a_side
+        self.symmetries = symmetries_of(self.width, self.height)
         self.setting = {
             "map": "a map" if isinstance(map, (Map, Source)) else str(map),
             "rules": rules_text(self.rules),
@@ -166,6 +168,33 @@ class Tubstap(Game):
             return 0, 0
         hit, counter = exchange_of(one(state), int(move[0]), int(move[1]), int(move[2]))
         return (hit, counter) if _record(state)["real"] else (int(hit), int(counter))
+
+    # Symmetries
+
+    def symmetry(self, states: np.ndarray, k: int | np.ndarray) -> np.ndarray:
+        """The states (n,) on their boards turned or mirrored by the k-th symmetry (see symmetry.py); k: one for all, or
+        (n,). Playing, outcomes and legal moves go along with it."""
+        states = as_states(states)
+        ks = _one_each(k, len(states))
+        turned = states.copy()
+        wrong = symmetry_each(states, ks, turned)
+        if wrong >= 0:
+            require_symmetry(int(ks[wrong]), int(states[wrong]["width"]), int(states[wrong]["height"]))
+        return turned
+
+    def symmetry_moves(
+        self, states: np.ndarray, moves: np.ndarray, k: int | np.ndarray, ends: np.ndarray | None = None
+    ) -> np.ndarray:
+        states, rows = as_states(states), np.array(moves, np.int16).reshape(-1, MOVE_LENGTH)
+        if ends is not None:
+            which = np.repeat(np.arange(len(states)), np.diff(ends))
+        else:
+            which = np.zeros(len(rows), np.int64) if len(states) == 1 else np.arange(len(states))
+        if len(which) != len(rows):
+            raise ValueError(f"{len(rows)} moves for {len(states)} states: valid is one each, one state, or `ends`")
+        turned = rows.copy()
+        symmetry_moves_each(states, which, _one_each(k, len(states)), rows, turned)
+        return turned.reshape(np.shape(moves))
 
     def why_illegal(self, state: State, move: Any) -> str:
         record = _record(state)
@@ -309,6 +338,11 @@ class Tubstap(Game):
 
     def _stride_of(self, record: np.void) -> int:
         return layout_for(int(record["width"]), int(record["height"])).stride
+
+
+def _one_each(k: int | np.ndarray, n: int) -> np.ndarray:
+    """A symmetry for each of n states, (n,) int64."""
+    return np.ascontiguousarray(np.broadcast_to(np.asarray(k, np.int64), (n,)))
 
 
 def _record(state: State) -> np.void:

@@ -118,6 +118,12 @@ def _trailing_zeros(context, mask):
 
 
 @jit
+def mobility(state, kind):
+    """The points of movement of a kind of unit."""
+    return np.int64(state.cannon_mobility) if kind == CANNON else _MOBILITY[kind]
+
+
+@jit
 def reach(state, slot):
     """The cells that the unit can end its move on, its own included, whosever turn it is."""
     kind = state.kind[slot]
@@ -127,17 +133,17 @@ def reach(state, slot):
     once = load(state.boards, costs) & ~enemies
     twice = load(state.boards, costs + 1) & ~enemies
     start = only(state.boards, np.int64(state.cell[slot]))
-    mobility = np.int64(state.cannon_mobility) if kind == CANNON else _MOBILITY[kind]
+    steps = mobility(state, kind)
     now = start
     if is_empty(twice):
-        for _ in range(mobility):
+        for _ in range(steps):
             after = now | (neighbours(now) & once)
             if is_empty(after ^ now):
                 break
             now = after
     else:
         before = empty(state.boards)
-        for _ in range(mobility):
+        for _ in range(steps):
             after = now | (neighbours(now) & once) | (neighbours(before) & twice)
             before = now
             now = after
@@ -202,7 +208,7 @@ def may_hurt(state, kind, target_kind):
 
 
 @jit
-def _in_range(state, cell):
+def in_range(state, cell):
     """The cells that a cannon on `cell` fires at."""
     rectangle = load(state.boards, RECTANGLE_BOARD)
     too_near = only(state.boards, cell)
@@ -220,7 +226,7 @@ def targets(state, slot, reachable):
     """The cells of the enemies that the unit can attack, kinds that it cannot hurt included."""
     enemies = load(state.boards, 1 - (slot >> 4))
     if state.kind[slot] == CANNON:
-        return _in_range(state, np.int64(state.cell[slot])) & enemies
+        return in_range(state, np.int64(state.cell[slot])) & enemies
     return neighbours(reachable) & enemies
 
 
@@ -373,7 +379,7 @@ def settle(state):
 
 
 @jit
-def _map_key(state):
+def map_key(state):
     """A key of the map, the units' kinds and the rules."""
     word = mix(np.uint64(state.width) << np.uint64(8) | np.uint64(state.height))
     for cell in range(len(state.terrain)):
@@ -397,7 +403,7 @@ def _map_key(state):
 def settle_new(states):
     """Judge states that come from outside: one may be over already, or begin with a side that cannot act."""
     for i in range(len(states)):
-        states[i].map_key = _map_key(states[i])
+        states[i].map_key = map_key(states[i])
         states[i].status = _judge(states[i])
         settle(states[i])
 
