@@ -20,14 +20,16 @@ from sandtable.registration import register_environments
 
 if TYPE_CHECKING:
     from sandtable.agents.registry import make_agent as make_agent
+    from sandtable.encoders.features.registry import make_encoder as make_encoder
     from sandtable.envs import tubstap as tubstap
     from sandtable.envs import warzone as warzone
     from sandtable.envs.games import make_game as make_game
 
-__all__ = ["__version__", "make_agent", "make_game", "tubstap", "warzone"]
+__all__ = ["__version__", "make_agent", "make_encoder", "make_game", "tubstap", "warzone"]
 
 _LATE = {
     "make_agent": ("sandtable.agents.registry", "make_agent"),
+    "make_encoder": ("sandtable.encoders.features.registry", "make_encoder"),
     "make_game": ("sandtable.envs.games", "make_game"),
     "tubstap": ("sandtable.envs.tubstap", None),
     "warzone": ("sandtable.envs.warzone", None),

@@ -1,1 +1,1 @@
-"""States → arrays, compiled: the observation spaces of the environments."""
+"""States → arrays, compiled: what networks read, and the observation spaces of the environments."""

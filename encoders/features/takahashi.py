@@ -9,9 +9,11 @@ from __future__ import annotations
 import numpy as np
 from gymnasium import spaces
 
+from sandtable.encoders.features.encoder import Arrays, GraphEncoder
+from sandtable.encoders.features.tubstap import PlanesEncoder, TubstapEncoder, unit_place
 from sandtable.envs.bitboard import has, is_empty, lowest, stride, without_lowest
+from sandtable.envs.game import Game
 from sandtable.envs.jit import jit
-from sandtable.envs.tubstap.game import Tubstap
 from sandtable.envs.tubstap.rules import (
     active_units,
     attack_cells,
@@ -36,13 +38,6 @@ _FRIEND, _FOE, _DAMAGE, _COUNTER = range(EDGE_FEATURES)
 
 
 @jit
-def _node(slot, me, units):
-    """The node of a unit as player `me` sees it."""
-    side = slot // MAX_UNITS
-    return slot - side * MAX_UNITS + (0 if side == me else units)
-
-
-@jit
 def _least_counter(state, slot, cells, target):
     """The counter-attack's damage where the attacker picks the best of the cells."""
     least = np.inf
@@ -59,7 +54,7 @@ def _write_attacks(state, slot, enemies, me, units, edges):
     attackable = targets(state, slot, reachable)
     if is_empty(attackable):
         return
-    row = edges[_node(slot, me, units)]
+    row = edges[unit_place(slot, me, units)]
     while enemies:
         target = lowest_slot(enemies)
         enemies &= enemies - _ONE
@@ -67,7 +62,7 @@ def _write_attacks(state, slot, enemies, me, units, edges):
         kind, hp = state.kind[target], np.float64(state.hp[target])
         if has(attackable, cell) and may_hurt(state, state.kind[slot], kind):
             hit = damage(state, state.kind[slot], np.float64(state.hp[slot]), kind, hp, stars(state, kind, cell))
-            column = _node(target, me, units)
+            column = unit_place(target, me, units)
             row[column, _DAMAGE] = hit / _FULL_HP
             if state.kind[slot] != CANNON and kind != CANNON and hit < hp:
                 cells = attack_cells(state, slot, reachable, cell)
@@ -81,7 +76,7 @@ def _graph(state, me, units, nodes, node_mask, edges, edge_mask):
         slot = lowest_slot(living)
         living &= living - _ONE
         side = slot // MAX_UNITS
-        node = _node(slot, me, units)
+        node = unit_place(slot, me, units)
         node_mask[node] = 1
         nodes[node, state.kind[slot] + (0 if side == me else KINDS)] = state.hp[slot] / _FULL_HP
         nodes[node, 2 * KINDS] = (active >> np.uint32(slot)) & _ONE
@@ -89,7 +84,7 @@ def _graph(state, me, units, nodes, node_mask, edges, edge_mask):
         while others:
             other = lowest_slot(others)
             others &= others - _ONE
-            column = _node(other, me, units)
+            column = unit_place(other, me, units)
             edge_mask[node, column] = 1
             edges[node, column, _FRIEND if other // MAX_UNITS == side else _FOE] = 1.0
         _write_attacks(state, slot, side_units(state, 1 - side), me, units, edges)
@@ -118,15 +113,15 @@ def _image_each(states, players, planes):
             image[PLANES - 1, y, x] = (active >> np.uint32(slot)) & _ONE
 
 
-class TakahashiGraph:
+class TakahashiGraph(TubstapEncoder, GraphEncoder):
     """Units as nodes with 13 features (HP / 10 in the place of its kind, mine or the opponent's; can act), and an edge
     each way between all units with 4 (friend, foe, damage / 10 if it can attack, least counter-damage / 10)."""
 
-    name = "graph"
+    name = "takahashi-graph"
 
-    def __init__(self, game: Tubstap) -> None:
-        self._game, self._units = game, game.units_a_side
-        self._nodes = n = 2 * game.units_a_side
+    def __init__(self, game: Game) -> None:
+        super().__init__(game)
+        self._nodes = n = 2 * self._units
         self.space = spaces.Dict(
             {
                 "nodes": spaces.Box(0.0, 1.0, (n, NODE_FEATURES), np.float32),
@@ -139,11 +134,11 @@ class TakahashiGraph:
             spaces.Box(0.0, 1.0, (NODE_FEATURES,), np.float32), spaces.Box(0.0, 1.0, (EDGE_FEATURES,), np.float32)
         )
 
-    def encode(self, states: np.ndarray, players: np.ndarray) -> dict[str, np.ndarray]:
+    def encode(self, states: np.ndarray, players: np.ndarray | None = None) -> Arrays:
         """The arrays of states (b,), each seen by its player (b,): nodes (b, n, 13), edges (b, n, n, 4), masks."""
-        self._game.require_fit(states)
+        states, players = self._views(states, players)
         b, n = len(states), self._nodes
-        out: dict[str, np.ndarray] = {
+        out: Arrays = {
             "nodes": np.zeros((b, n, NODE_FEATURES), np.float32),
             "node_mask": np.zeros((b, n), np.int8),
             "edges": np.zeros((b, n, n, EDGE_FEATURES), np.float32),
@@ -152,7 +147,7 @@ class TakahashiGraph:
         _graph_each(states, players, self._units, out["nodes"], out["node_mask"], out["edges"], out["edge_mask"])
         return out
 
-    def graph(self, arrays: dict[str, np.ndarray], i: int) -> spaces.GraphInstance:
+    def graph(self, arrays: Arrays, i: int) -> spaces.GraphInstance:
         """The i-th state of what `encode` answered: the units alive and their edges."""
         alive = arrays["node_mask"][i] == 1
         links = np.argwhere(arrays["edge_mask"][i] == 1)
@@ -161,19 +156,20 @@ class TakahashiGraph:
         return spaces.GraphInstance(arrays["nodes"][i][alive], edges, number[links])
 
 
-class TakahashiImage:
+class TakahashiImage(PlanesEncoder):
     """20 planes of the board: 12 of units (HP / 10 by kind, mine then the opponent's), 7 of terrain, 1 of units that
     can act."""
 
-    name = "image"
+    name = "takahashi-image"
 
-    def __init__(self, game: Tubstap) -> None:
-        self._game, self._shape = game, (PLANES, game.height, game.width)
+    def __init__(self, game: Game) -> None:
+        super().__init__(game)
+        self._shape = (PLANES, self._height, self._width)
         self.space = spaces.Dict({"image": spaces.Box(0.0, 1.0, self._shape, np.float32)})
 
-    def encode(self, states: np.ndarray, players: np.ndarray) -> dict[str, np.ndarray]:
+    def encode(self, states: np.ndarray, players: np.ndarray | None = None) -> Arrays:
         """The planes (b, 20, height, width) of states (b,), each seen by its player (b,)."""
-        self._game.require_fit(states)
+        states, players = self._views(states, players)
         planes = np.zeros((len(states), *self._shape), np.float32)
         _image_each(states, players, planes)
         return {"image": planes}

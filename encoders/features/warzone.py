@@ -7,16 +7,22 @@ ordered so far is, where moves are drafted order by order (see envs/warzone/draf
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from gymnasium import spaces
 
+from sandtable.encoders.features.encoder import Arrays, Encoder, GraphEncoder, load_pyg
+from sandtable.envs.game import Game
 from sandtable.envs.jit import jit
 from sandtable.envs.warzone.actions import require_fit
 from sandtable.envs.warzone.drafts import imagine, left_to_deploy
-from sandtable.envs.warzone.game import Warzone
 from sandtable.envs.warzone.masks import count, has, lowest, without_lowest
 from sandtable.envs.warzone.rules import deploys, done, income, least_to_capture, player
 from sandtable.envs.warzone.state import ORDER_MASK, ORDER_SHIFT
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Batch
 
 NODE_FEATURES = 8
 NODE_DRAFT_FEATURES = 3
@@ -160,7 +166,16 @@ def _unit_box(*shape: int) -> spaces.Box:
     return spaces.Box(0.0, 1.0, shape, np.float32)
 
 
-class WarzoneGraph:
+class WarzoneEncoder(Encoder):
+    """For states on a game's own map. Its maps have no symmetry but the identity."""
+
+    game = "warzone"
+
+    def _require_fit(self, states: np.ndarray) -> None:
+        require_fit(self._game, states)
+
+
+class WarzoneGraph(WarzoneEncoder, GraphEncoder):
     """Territories as nodes, and edges between neighbours and between territories of one bonus.
 
     nodes (n, 8): mine, the opponent's, neutral; armies if mine, if the opponent's, if neutral; on the border to other
@@ -173,17 +188,18 @@ class WarzoneGraph:
     orders ran alone; to edges: armies sent so far; to totals: armies left to deploy; sends so far / most.
     """
 
-    name = "graph"
+    name = "warzone-graph"
 
-    def __init__(self, game: Warzone, drafting: bool = False) -> None:
-        self._game, map_, self._drafting = game, game.map, drafting
+    def __init__(self, game: Game, drafting: bool = False) -> None:
+        super().__init__(game)
+        map_, self._drafting = self._game.map, drafting
         n, self._bonuses = len(map_.territories), max(len(map_.bonuses), 1)
         self._nodes = np.zeros((n, NODE_FEATURES + drafting * NODE_DRAFT_FEATURES), np.float32)
         self._edges = np.zeros((n, n, EDGE_FEATURES + drafting * EDGE_DRAFT_FEATURES), np.float32)
         self._totals = np.zeros(TOTALS + drafting * DRAFT_TOTALS, np.float32)
         self._values = np.zeros((self._bonuses, BONUS_FEATURES), np.float32)
         self._membership = np.zeros((self._bonuses, n), np.int8)
-        self._write_map(game)
+        self._write_map()
         self._edge_mask = (self._edges.any(-1) & ~np.eye(n, dtype=np.bool_)).astype(np.int8)
         self.space = spaces.Dict(
             {
@@ -200,10 +216,11 @@ class WarzoneGraph:
         in_node = self._nodes.shape[1] + len(self._totals)
         self.graph_space = spaces.Graph(_unit_box(in_node), _unit_box(self._edges.shape[2]))
 
-    def _write_map(self, game: Warzone) -> None:
+    def _write_map(self) -> None:
         """What stays the same in all states."""
-        worth = np.zeros(len(game.map.territories), np.float32)
-        for i, bonus in enumerate(game.map.bonuses):
+        map_ = self._game.map
+        worth = np.zeros(len(map_.territories), np.float32)
+        for i, bonus in enumerate(map_.bonuses):
             inside, share = list(bonus.territories), bonus.value / len(bonus.territories)
             self._membership[i, inside] = 1
             self._values[i, _VALUE] = bonus.value / (bonus.value + _SCALE)
@@ -212,19 +229,17 @@ class WarzoneGraph:
         self._nodes[:, _WORTH] = worth / (worth + _SCALE)
         shared = self._edges[..., _SHARED]
         self._edges[..., _SHARED] = shared / (shared + _SCALE)
-        for a, b in game.map.edges:
+        for a, b in map_.edges:
             self._edges[[a, b], [b, a], _ADJACENT] = 1.0
 
-    def encode(
-        self, states: np.ndarray, players: np.ndarray, drafts: np.ndarray | None = None
-    ) -> dict[str, np.ndarray]:
+    def encode(self, states: np.ndarray, players: np.ndarray | None = None, drafts: np.ndarray | None = None) -> Arrays:
         """The arrays of states (b,), each seen by its player (b,), by the names of `space`.
 
         drafts (b, move_length): the movers' orders so far, if moves are drafted.
         """
-        require_fit(self._game, states)
+        states, players = self._views(states, players)
         b = len(states)
-        out: dict[str, np.ndarray] = {
+        out: Arrays = {
             "nodes": _copies(self._nodes, b),
             "node_mask": np.ones((b, len(self._nodes)), np.int8),
             "edges": _copies(self._edges, b),
@@ -238,15 +253,27 @@ class WarzoneGraph:
             _draft_each(states, players, drafts, out["nodes"], out["edges"], out["totals"])
         return out
 
-    def graph(self, arrays: dict[str, np.ndarray], i: int) -> spaces.GraphInstance:
+    def graph(self, arrays: Arrays, i: int) -> spaces.GraphInstance:
         """The i-th state of what `encode` answered; the totals stand in every node."""
-        totals = np.broadcast_to(arrays["totals"][i], (len(self._nodes), len(self._totals)))
+        totals = np.broadcast_to(arrays["totals"][i], (len(self._nodes), arrays["totals"].shape[1]))
         links = np.argwhere(arrays["edge_mask"][i] == 1)
         edges = arrays["edges"][i][links[:, 0], links[:, 1]]
         return spaces.GraphInstance(np.concatenate([arrays["nodes"][i], totals], axis=1), edges, links)
 
+    def to_pyg(self, states: np.ndarray, players: np.ndarray | None = None) -> Batch:
+        """A graph a state: x (n, 8), edge_index and edge_attr (e, 3), totals (1, 8) apart from the nodes, and the
+        bonuses: bonus_index (2, k), which bonus and one of its territories, bonus_value (m,) and bonuses (1, m, 3)."""
+        pyg = load_pyg()
+        arrays = self.encode(states, players)
+        bare = {**arrays, "totals": arrays["totals"][:, :0]}
+        graphs = [self.graph(bare, i) for i in range(len(bare["nodes"]))]
+        values = np.array([bonus.value for bonus in self._game.map.bonuses], np.float32)
+        return pyg.map_batch(
+            graphs, self._membership[: len(values)], values, totals=arrays["totals"], bonuses=arrays["bonuses"]
+        )
 
-class WarzoneImage:
+
+class WarzoneImage(WarzoneEncoder):
     """Planes of territories × territories, and the totals.
 
     First the features of the edges from row to column; then by turns for the row's and for the column's territory:
@@ -254,9 +281,10 @@ class WarzoneImage:
     so far, mine and armies if my orders ran alone. 15 planes, and 22 with drafting.
     """
 
-    name = "image"
+    name = "warzone-image"
 
-    def __init__(self, game: Warzone, drafting: bool = False) -> None:
+    def __init__(self, game: Game, drafting: bool = False) -> None:
+        super().__init__(game)
         self._graph = WarzoneGraph(game, drafting)
         n, features = self._graph.space["nodes"].shape or ()
         self._seen = np.array([i for i in range(features) if i not in (_BORDER, _WORTH)])
@@ -264,9 +292,7 @@ class WarzoneImage:
         self._shape = (marks + 2 * len(self._seen), n, n)
         self.space = spaces.Dict({"image": _unit_box(*self._shape), "totals": self._graph.space["totals"]})
 
-    def encode(
-        self, states: np.ndarray, players: np.ndarray, drafts: np.ndarray | None = None
-    ) -> dict[str, np.ndarray]:
+    def encode(self, states: np.ndarray, players: np.ndarray | None = None, drafts: np.ndarray | None = None) -> Arrays:
         """The planes (b, c, n, n) and totals of states (b,), each seen by its player (b,)."""
         arrays = self._graph.encode(states, players, drafts)
         planes = np.zeros((len(states), *self._shape), np.float32)
