@@ -16,6 +16,7 @@ ENCODERS: dict[str, dict[str, str]] = {
         "li-matrices": f"{_HERE}.li:LiMatrices",
         "takahashi-graph": f"{_HERE}.takahashi:TakahashiGraph",
         "takahashi-image": f"{_HERE}.takahashi:TakahashiImage",
+        "tubstap-units": f"{_HERE}.units:TubstapUnits",
     },
     "warzone": {
         "soares-graph": f"{_HERE}.soares:SoaresGraph",

@@ -10,15 +10,14 @@ import numpy as np
 from gymnasium import spaces
 
 from sandtable.encoders.features.encoder import Arrays, GraphEncoder
-from sandtable.encoders.features.tubstap import PlanesEncoder, TubstapEncoder, unit_place
-from sandtable.envs.bitboard import has, is_empty, lowest, stride, without_lowest
+from sandtable.encoders.features.tubstap import PlanesEncoder, TubstapEncoder, least_counter, unit_place
+from sandtable.envs.bitboard import has, is_empty, stride
 from sandtable.envs.game import Game
 from sandtable.envs.jit import jit
 from sandtable.envs.tubstap.rules import (
     active_units,
     attack_cells,
     damage,
-    exchange,
     lowest_slot,
     may_hurt,
     reach,
@@ -35,16 +34,6 @@ PLANES = 2 * KINDS + len(TERRAIN_NAMES) + 1
 _ONE = np.uint32(1)
 _FULL_HP = float(MAX_HP)
 _FRIEND, _FOE, _DAMAGE, _COUNTER = range(EDGE_FEATURES)
-
-
-@jit
-def _least_counter(state, slot, cells, target):
-    """The counter-attack's damage where the attacker picks the best of the cells."""
-    least = np.inf
-    while not is_empty(cells):
-        least = min(least, exchange(state, slot, lowest(cells), target)[1])
-        cells = without_lowest(cells)
-    return least
 
 
 @jit
@@ -66,7 +55,7 @@ def _write_attacks(state, slot, enemies, me, units, edges):
             row[column, _DAMAGE] = hit / _FULL_HP
             if state.kind[slot] != CANNON and kind != CANNON and hit < hp:
                 cells = attack_cells(state, slot, reachable, cell)
-                row[column, _COUNTER] = _least_counter(state, slot, cells, target) / _FULL_HP
+                row[column, _COUNTER] = least_counter(state, slot, cells, target) / _FULL_HP
 
 
 @jit

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from sandtable.encoders.features.encoder import Arrays, Encoder
-from sandtable.envs.bitboard import neighbours
+from sandtable.envs.bitboard import is_empty, lowest, neighbours, without_lowest
 from sandtable.envs.game import Game
 from sandtable.envs.jit import jit
-from sandtable.envs.tubstap.rules import in_range, reach
+from sandtable.envs.tubstap.rules import exchange, in_range, reach
 from sandtable.envs.tubstap.symmetry import require_symmetry, turn_planes
 from sandtable.envs.tubstap.tables import CANNON, MAX_UNITS
 
@@ -29,6 +29,16 @@ def fire(state, slot):
     if state.kind[slot] == CANNON:
         return in_range(state, np.int64(state.cell[slot]))
     return neighbours(reach(state, slot))
+
+
+@jit
+def least_counter(state, slot, cells, target):
+    """The counter-attack's damage where the attacker picks the best of the cells."""
+    least = np.inf
+    while not is_empty(cells):
+        least = min(least, exchange(state, slot, lowest(cells), target)[1])
+        cells = without_lowest(cells)
+    return least
 
 
 class TubstapEncoder(Encoder):
