@@ -34,10 +34,8 @@ _TERRAINS = len(TERRAIN_NAMES)
 ACTION_FEATURES = 15 + _TERRAINS
 DESTINATION, WAY = (0, 1), (2, 3)
 """The columns of x and y."""
-_X, _Y, _WAY_X, _WAY_Y = range(4)
-_LENGTH, _STAYS, _STARS, _ATTACKS, _DAMAGE, _COUNTER, _KILLS, _DIES, _NEAREST, _THREATS, _THREAT, _TERRAIN = range(
-    4, 16
-)
+_X, _Y, _WAY_X, _WAY_Y, _LENGTH, _STAYS, _STARS, _ATTACKS, _DAMAGE, _COUNTER, _KILLS, _DIES = range(12)
+_NEAREST, _THREATS, _THREAT, _TERRAIN = range(12, 16)
 
 _ONE = np.uint32(1)
 _FULL_HP = float(MAX_HP)

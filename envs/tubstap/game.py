@@ -31,7 +31,13 @@ from sandtable.envs.tubstap.rules import exchange_of, first_unfit, settle_new
 from sandtable.envs.tubstap.rulesets import Rules, make_rules, rules_text
 from sandtable.envs.tubstap.sources import SOURCE_OPTIONS, Source, make_source
 from sandtable.envs.tubstap.state import MOVE_LENGTH, NOBODY, SLOTS, pack, state_dtype, unpack
-from sandtable.envs.tubstap.symmetry import require_symmetry, symmetries_of, symmetry_each, symmetry_moves_each
+from sandtable.envs.tubstap.symmetry import (
+    first_asymmetric,
+    require_symmetry,
+    symmetries_of,
+    symmetry_each,
+    symmetry_moves_each,
+)
 from sandtable.envs.tubstap.tables import (
     CANNON,
     ENTRY_COST,
@@ -175,11 +181,8 @@ class Tubstap(Game):
         """The states (n,) on their boards turned or mirrored by the k-th symmetry (see symmetry.py); k: one for all, or
         (n,). Playing, outcomes and legal moves go along with it."""
         states = as_states(states)
-        ks = _one_each(k, len(states))
         turned = states.copy()
-        wrong = symmetry_each(states, ks, turned)
-        if wrong >= 0:
-            require_symmetry(int(ks[wrong]), int(states[wrong]["width"]), int(states[wrong]["height"]))
+        symmetry_each(states, _symmetries(states, k), turned)
         return turned
 
     def symmetry_moves(
@@ -193,7 +196,7 @@ class Tubstap(Game):
         if len(which) != len(rows):
             raise ValueError(f"{len(rows)} moves for {len(states)} states: valid is one each, one state, or `ends`")
         turned = rows.copy()
-        symmetry_moves_each(states, which, _one_each(k, len(states)), rows, turned)
+        symmetry_moves_each(states, which, _symmetries(states, k), rows, turned)
         return turned.reshape(np.shape(moves))
 
     def why_illegal(self, state: State, move: Any) -> str:
@@ -340,9 +343,13 @@ class Tubstap(Game):
         return layout_for(int(record["width"]), int(record["height"])).stride
 
 
-def _one_each(k: int | np.ndarray, n: int) -> np.ndarray:
-    """A symmetry for each of n states, (n,) int64."""
-    return np.ascontiguousarray(np.broadcast_to(np.asarray(k, np.int64), (n,)))
+def _symmetries(states: np.ndarray, k: int | np.ndarray) -> np.ndarray:
+    """A symmetry of the board of each of states (n,), (n,) int64."""
+    ks = np.ascontiguousarray(np.broadcast_to(np.asarray(k, np.int64), states.shape))
+    wrong = first_asymmetric(states, ks)
+    if wrong >= 0:
+        require_symmetry(int(ks[wrong]), int(states[wrong]["width"]), int(states[wrong]["height"]))
+    return ks
 
 
 def _record(state: State) -> np.void:

@@ -95,15 +95,21 @@ def _turn(before, state, k):
 
 
 @jit
-def symmetry_each(states, ks, out):
-    """Turn each of states (n,) by its ks[i] into out, a copy of them; the first that has no such symmetry, or -1."""
+def first_asymmetric(states, ks):
+    """The first of states (n,) whose board has no symmetry of the number ks[i], or -1."""
     for i in range(len(states)):
         k = ks[i]
         if k < 0 or k >= SYMMETRIES or (k >= SHAPE_KEEPING and states[i].width != states[i].height):
             return i
-        if k > 0:
-            _turn(states[i], out[i], k)
     return -1
+
+
+@jit
+def symmetry_each(states, ks, out):
+    """Turn each of states (n,) by its ks[i] into out, a copy of them."""
+    for i in range(len(states)):
+        if ks[i] > 0:
+            _turn(states[i], out[i], ks[i])
 
 
 @jit
