@@ -17,7 +17,10 @@ import pytest
 
 from sandtable import cli, warzone
 from sandtable.agents import mcts, registry
+from sandtable.encoders.features import kimura, li, soares, unit_actions
+from sandtable.encoders.features import units as unit_tokens
 from sandtable.encoders.features.observation import OBSERVATIONS
+from sandtable.encoders.features.registry import encoder_names, make_encoder
 from sandtable.encoders.features.warzone import (
     BONUS_FEATURES,
     DRAFT_TOTALS,
@@ -47,7 +50,9 @@ from sandtable.registration import ENVIRONMENTS, PETTINGZOO
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
 TEXT = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
-TUBSTAP, WARZONE, AGENTS = (TEXT[f"docs/{name}.md"] for name in ("tubstap", "warzone", "write-an-agent"))
+TUBSTAP, WARZONE, AGENTS, ENCODERS = (
+    TEXT[f"docs/{name}.md"] for name in ("tubstap", "warzone", "write-an-agent", "encoders")
+)
 CODECS = ("genes", "orders")
 PAGE_NAMES = {"tubstap": "TUBSTAP", "warzone": "Warzone"}
 
@@ -352,6 +357,54 @@ def numbers_of(cell: str) -> range:
     """The numbers of a cell such as "3" or "0-2"."""
     first, _, last = cell.partition("-")
     return range(int(first), int(last or first) + 1) if cell else range(0)
+
+
+# Encoders
+
+
+def test_encoders() -> None:
+    rows = [[re.sub(r"\[`(.*)`\].*", r"\1", row[0]), row[1]] for row in table(ENCODERS)]
+    assert sorted(name for name, _ in rows) == encoder_names()
+    assert all(name in encoder_names(game) for name, game in rows)
+
+
+@pytest.mark.parametrize("name", encoder_names())
+def test_arrays_of_encoders(name: str) -> None:
+    sizes = {"n": 8, "h": 8, "w": 8, "N": 20, "B": 10, "m": 10}
+    game: Any = make_game("tubstap", map="takahashi-complex")
+    if name in encoder_names("warzone"):
+        game, sizes["n"] = make_game("warzone", map="italy"), 20
+    told = {row[0]: (eval(row[1], sizes.copy()), row[2]) for row in table(section(ENCODERS, name))}
+    assert told == {key: (space.shape, str(space.dtype)) for key, space in make_encoder(name, game).space.items()}
+
+
+def test_arrays_of_actions() -> None:
+    game: Any = make_game("tubstap")
+    encoder: Any = make_encoder("tubstap-units", game)
+    states = game.new(2, seed=1)
+    rows, ends = game.moves_each(states)
+    told = {row[0]: (eval(row[1], {"m": len(rows)}), row[2]) for row in table(section(ENCODERS, "tubstap-units"), 4)}
+    found = encoder.actions(states, rows, ends)
+    assert told == {key: (array.shape, str(array.dtype)) for key, array in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "count"),
+    [
+        ("li-matrices", 1, li.CHANNELS),
+        ("li-image", 1, li.PLANES),
+        ("kimura-planes", 1, kimura.PLANES),
+        ("tubstap-units", 1, unit_tokens.UNIT_FEATURES),
+        ("tubstap-units", 2, unit_tokens.PAIR_FEATURES),
+        ("tubstap-units", 3, unit_tokens.TOTALS),
+        ("tubstap-units", 5, unit_actions.ACTION_FEATURES),
+        ("soares-graph", 1, soares.NODE_FEATURES),
+        ("soares-graph", 2, soares.TOTALS),
+        ("soares-graph", 3, soares.ORDER_NUMBERS),
+    ],
+)
+def test_feature_tables_of_encoders(name: str, number: int, count: int) -> None:
+    assert [i for row in table(section(ENCODERS, name), number) for i in numbers_of(row[0])] == list(range(count))
 
 
 def test_refused_maps_of_warzone() -> None:

@@ -113,7 +113,8 @@ class SoaresGraph(WarzoneEncoder):
         """K moves of each of states (b,), rows (b, K, move_length), as orders (b, K, M, 4) int64.
 
         An order is its kind (0 none, 1 attack, 2 transfer, 3 deploy), armies, source and destination, in the move's
-        sequence; zeros follow the last one. M: the most orders of a move among these. To whom the destination belongs
+        sequence; zeros follow the last one, and a row of zeros, where a state has fewer moves than K, has none. M: the
+        most orders of a move among these. To whom the destination belongs
         now tells an attack from a transfer. players (b,): whose moves; None: the movers'.
         """
         states, players = self._views(states, players)
