@@ -27,6 +27,7 @@ import gymnasium
 import numpy as np
 
 import sandtable
+from sandtable.encoders.features.registry import encoder_names
 from sandtable.envs.game import play_each, random_game_each, random_move_each
 from sandtable.envs.randomness import seeds_from
 from sandtable.envs.warzone.rules import resolve_each
@@ -37,6 +38,7 @@ MAP = "li-symmetric"
 ORIGINAL = "the original, C#"
 LI = "Li 2022"
 WARZONE_MAP = "owl_island"
+FEATURE_MAPS = {"tubstap": MAP, "warzone": WARZONE_MAP}
 RESEARCH = "the research code, Python"
 # The program of Bauer 2024 and Soares 2025 on one thread, per CPU-second: turns resolved, random games, rounds of 20
 # rollouts (a decision has 300), and generations of 2 × 900 pairs, for it lets each population meet the other by itself.
@@ -226,6 +228,42 @@ def _import() -> float:
     return time.perf_counter() - start
 
 
+def _features(name: str, states: int = 2_000, rounds: int = 20) -> Callable[[], float]:
+    """States/s of an encoder, on states from all over random games."""
+    kind = next(kind for kind in FEATURE_MAPS if name in encoder_names(kind))
+    game = sandtable.make_game(kind, map=FEATURE_MAPS[kind])
+    starts = game.new(states // 10, seed=1)
+    batch = np.concatenate([game.random_games(starts, seed=plies, plies=plies) for plies in range(10)])
+    encoder = sandtable.make_encoder(name, game)
+    encoder.encode(batch)
+
+    def run() -> float:
+        start = time.perf_counter()
+        for _ in range(rounds):
+            encoder.encode(batch)
+        return rounds * len(batch) / (time.perf_counter() - start)
+
+    return run
+
+
+def _action_features(states: int = 2_000, rounds: int = 10) -> Callable[[], float]:
+    """Moves/s that are told to a policy, the listing of legal moves included."""
+    game = sandtable.make_game("tubstap", map=MAP)
+    batch = game.random_games(game.new(states, seed=1), seed=1, plies=4)
+    encoder: Any = sandtable.make_encoder("tubstap-units", game)
+    encoder.actions(batch, *game.moves_each(batch))
+
+    def run() -> float:
+        moves, start = 0, time.perf_counter()
+        for _ in range(rounds):
+            rows, ends = game.moves_each(batch)
+            encoder.actions(batch, rows, ends)
+            moves += len(rows)
+        return moves / (time.perf_counter() - start)
+
+    return run
+
+
 def _search_memory() -> float:
     """MB that a search of 2,000 simulations holds."""
     game = sandtable.make_game("tubstap", map=MAP)
@@ -274,6 +312,9 @@ def measures() -> Iterator[tuple[str, Callable[[], Measure]]]:
     # Genes, the default: a step is a whole turn, and the opponent's. Orders: a step is a part of a move.
     yield from _warzone_steps("", map=WARZONE_MAP, action="genes")
     yield from _warzone_steps(".orders", map=WARZONE_MAP, action="orders")
+    for encoder in encoder_names():
+        yield f"features.{encoder}", lambda encoder=encoder: Measure("states/s", _features(encoder))
+    yield ("features.tubstap-units.actions", lambda: Measure("moves/s", _action_features()))
     yield ("start.import_s", lambda: Measure("s", _import, None, True))
     yield ("start.cold_compile_s", lambda: Measure("s", _cold_compile, None, True, 1))
     yield ("start.warm_evaluate_s", lambda: Measure("s", _warm_start, None, True, 3))
