@@ -9,11 +9,21 @@ import numpy as np
 from gymnasium import spaces
 
 from sandtable.envs.game import Game, as_states
+from sandtable.envs.jit import jit
 
 if TYPE_CHECKING:
     from torch_geometric.data import Batch
 
 Arrays = dict[str, np.ndarray]
+
+
+@jit
+def _are_players(views):
+    """Whether all are 0 or 1. Environments ask at every step, and numpy takes longer for a few numbers."""
+    wrong = 0
+    for view in views:
+        wrong |= view >> 1
+    return wrong == 0
 
 
 class Encoder(ABC):
@@ -65,7 +75,7 @@ class Encoder(ABC):
         if players is None:
             return states, self._game.player(states)
         views = np.asarray(players, np.int64)
-        if views.shape != states.shape or (views >> 1).any():
+        if views.shape != states.shape or not _are_players(views):
             raise ValueError(f"{len(states)} players, 0 or 1 each, are needed, got {players!r}"[:200])
         return states, views
 

@@ -114,8 +114,8 @@ class SoaresGraph(WarzoneEncoder):
 
         An order is its kind (0 none, 1 attack, 2 transfer, 3 deploy), armies, source and destination, in the move's
         sequence; zeros follow the last one, and a row of zeros, where a state has fewer moves than K, has none. M: the
-        most orders of a move among these. To whom the destination belongs
-        now tells an attack from a transfer. players (b,): whose moves; None: the movers'.
+        most orders of a move among these. To whom the destination belongs now tells an attack from a transfer. players
+        (b,): whose moves; None: the movers'.
         """
         states, players = self._views(states, players)
         rows = np.asarray(moves)
