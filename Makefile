@@ -14,7 +14,7 @@ $(VENV)/.core: setup.cfg pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.core
-	$(BIN)/pip install -q -c constraints.txt -e ".[baselines,render,dev]"
+	$(BIN)/pip install -q -c constraints.txt -e ".[learn,baselines,render,dev]"
 	touch $@
 
 demo: $(VENV)/.core
