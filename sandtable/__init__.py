@@ -21,16 +21,29 @@ from sandtable.registration import register_environments
 if TYPE_CHECKING:
     from sandtable.agents.registry import make_agent as make_agent
     from sandtable.encoders.features.registry import make_encoder as make_encoder
+    from sandtable.encoders.networks.files import load_network as load_network
+    from sandtable.encoders.networks.registry import make_network as make_network
     from sandtable.envs import tubstap as tubstap
     from sandtable.envs import warzone as warzone
     from sandtable.envs.games import make_game as make_game
 
-__all__ = ["__version__", "make_agent", "make_encoder", "make_game", "tubstap", "warzone"]
+__all__ = [
+    "__version__",
+    "load_network",
+    "make_agent",
+    "make_encoder",
+    "make_game",
+    "make_network",
+    "tubstap",
+    "warzone",
+]
 
 _LATE = {
+    "load_network": ("sandtable.encoders.networks.files", "load_network"),
     "make_agent": ("sandtable.agents.registry", "make_agent"),
     "make_encoder": ("sandtable.encoders.features.registry", "make_encoder"),
     "make_game": ("sandtable.envs.games", "make_game"),
+    "make_network": ("sandtable.encoders.networks.registry", "make_network"),
     "tubstap": ("sandtable.envs.tubstap", None),
     "warzone": ("sandtable.envs.warzone", None),
 }
