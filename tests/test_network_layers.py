@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from sandtable.encoders.networks.layers import Neighbours, NNConv, TransformerConv, edge_weights
+from sandtable.encoders.networks.layers import Neighbours, NNConv, TransformerConv, edge_weights, linear
 
 pyg = pytest.importorskip("torch_geometric.nn")
 
@@ -39,6 +39,19 @@ def compare(ours: Tensor, theirs: Tensor, wanted: list[Tensor], given: list[Tens
         torch.testing.assert_close(a, b)
 
 
+@pytest.mark.parametrize("shape", [(1, 5), (1, 600), (3, 20), (40, 30), (256, 1)])
+def test_linear(shape: tuple[int, int]) -> None:
+    """Whatever way is taken, it is the same function with the same gradients."""
+    rng = torch.Generator().manual_seed(1)
+    tensors = [torch.randn(size, generator=rng).requires_grad_() for size in ((*shape, 80), (70, 80), (70,))]
+    ours, theirs = linear(*tensors), torch.nn.functional.linear(*tensors)
+    torch.testing.assert_close(ours, theirs)
+    factor = torch.randn(ours.shape, generator=rng)
+    mine, others = (torch.autograd.grad((y * factor).sum(), tensors) for y in (ours, theirs))
+    for a, b in zip(mine, others, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("density", [0.4, 1.1])
 def test_nnconv(density: float) -> None:
     nodes, edges, mask, links = graphs(density)
@@ -47,9 +60,9 @@ def test_nnconv(density: float) -> None:
     theirs = pyg.NNConv(INPUTS, OUTPUTS, torch.nn.Linear(EDGE, INPUTS * OUTPUTS), aggr="mean").double()
     # The weights as PyTorch Geometric lays them out, made of ours so that the gradients arrive there.
     given = {
-        "nn.weight": stacked[:EDGE].flatten(1).T,
-        "nn.bias": stacked[EDGE].flatten(),
-        "lin.weight": stacked[EDGE + 1].T,
+        "nn.weight": stacked[:, :EDGE].permute(2, 0, 1).flatten(0, 1),
+        "nn.bias": stacked[:, EDGE].T.flatten(),
+        "lin.weight": stacked[:, EDGE + 1],
         "bias": torch.randn(OUTPUTS, dtype=torch.float64).requires_grad_(),
     }
     with torch.no_grad():

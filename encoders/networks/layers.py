@@ -13,6 +13,33 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 
+_MANY_ROWS, _MANY_WEIGHTS = 256, 4096
+_LANES = 16
+"""Numbers that a processor works on at once."""
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """(b, n, inputs) → (b, n, outputs), as torch.nn.functional.linear with weight (outputs, inputs).
+
+    Large ones are made a 1×1 convolution: those go to oneDNN, which is up to twice as fast as MKL's product is on
+    processors that are not Intel's.
+    """
+    b, n, _ = x.shape
+    if x.device.type != "cpu" or b == 1 or b * n < _MANY_ROWS or weight.numel() < _MANY_WEIGHTS:
+        return F.linear(x, weight, bias)
+    pixels = x.unsqueeze(1).permute(0, 3, 1, 2)
+    return F.conv2d(pixels, weight[:, :, None, None], bias).permute(0, 2, 3, 1).squeeze(1)
+
+
+def softmax(scores: Tensor) -> Tensor:
+    """Over the last axis. torch does rows shorter than the processor's lanes one number at a time, at a tenth of the
+    speed: those are made longer."""
+    n = scores.shape[-1]
+    if n >= _LANES:
+        return F.softmax(scores, -1)
+    return F.softmax(F.pad(scores, (0, _LANES - n), value=-torch.inf), -1)[..., :n]
+
+
 def edge_weights(edges: Tensor, mask: Tensor) -> Tensor:
     """What NNConv takes: (b, n · (e + 2), n) of edges (b, n, n, e) with mask (b, n, n), each from column to row.
 
@@ -34,7 +61,7 @@ class NNConv(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, edge_features: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(edge_features + 2, inputs, outputs))
+        self.weight = nn.Parameter(torch.empty(outputs, edge_features + 2, inputs))
         """The matrices of each edge feature (W_k), of every edge (B), and of the node itself (W)."""
         self.bias = nn.Parameter(torch.zeros(outputs))
         nn.init.uniform_(self.weight, -(inputs**-0.5), inputs**-0.5)
@@ -42,8 +69,7 @@ class NNConv(nn.Module):
     def forward(self, x: Tensor, weights: Tensor) -> Tensor:
         """(b, n, inputs) → (b, n, outputs); weights: of `edge_weights`."""
         b, n, _ = x.shape
-        gathered = torch.bmm(weights, x).view(b * n, -1)
-        return torch.addmm(self.bias, gathered, self.weight.flatten(0, 1)).view(b, n, -1)
+        return linear(torch.bmm(weights, x).view(b, n, -1), self.weight.flatten(1), self.bias)
 
 
 class Neighbours(NamedTuple):
@@ -77,9 +103,9 @@ class TransformerConv(nn.Module):
 
     def forward(self, x: Tensor, neighbours: Neighbours) -> Tensor:
         """(b, n, inputs) → (b, n, outputs)."""
-        query, key, value, skip = self.project(x).split(self.outputs, -1)
+        query, key, value, skip = linear(x, self.project.weight, self.project.bias).split(self.outputs, -1)
         scores = torch.baddbmm(neighbours.bias, query, key.transpose(1, 2), alpha=self.outputs**-0.5)
-        found = torch.bmm(F.softmax(scores, -1), value)
+        found = torch.bmm(softmax(scores), value)
         if neighbours.alone is not None:
             found = found.masked_fill(neighbours.alone, 0)
         gate = found @ (self.beta[0] + self.beta[2]) + skip @ (self.beta[1] - self.beta[2])
