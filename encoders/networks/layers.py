@@ -12,7 +12,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-
 _MANY_ROWS, _MANY_WEIGHTS = 256, 4096
 _LANES = 16
 """Numbers that a processor works on at once."""
