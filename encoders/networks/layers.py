@@ -24,7 +24,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     processors that are not Intel's.
     """
     b, n, _ = x.shape
-    if x.device.type != "cpu" or b == 1 or b * n < _MANY_ROWS or weight.numel() < _MANY_WEIGHTS:
+    if x.device.type != "cpu" or b == 1 or n < 4 or b * n < _MANY_ROWS or weight.numel() < _MANY_WEIGHTS:
         return F.linear(x, weight, bias)
     pixels = x.unsqueeze(1).permute(0, 3, 1, 2)
     return F.conv2d(pixels, weight[:, :, None, None], bias).permute(0, 2, 3, 1).squeeze(1)
