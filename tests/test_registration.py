@@ -33,8 +33,31 @@ def run(code: str) -> str:
 
 
 def test_importing_loads_nothing_large() -> None:
-    large = ("numba", "torch", "pygame", "stable_baselines3", "sandtable.agents", "sandtable.envs")
+    large = ("numba", "torch", "safetensors", "pygame", "stable_baselines3", "sandtable.agents", "sandtable.envs")
+    large += ("sandtable.encoders",)
     assert run(f"import sys, sandtable; print([name for name in {large} if name in sys.modules])") == "[]"
+
+
+def test_the_names_of_networks_need_no_torch() -> None:
+    code = (
+        "import sys; from sandtable import load_network, make_network, make_encoder, make_game\n"
+        "from sandtable.encoders.networks.registry import network_names\n"
+        "make_encoder('takahashi-graph', make_game('tubstap'))\n"
+        "print('gcn4' in network_names(), [name for name in ('torch', 'safetensors') if name in sys.modules])"
+    )
+    assert run(code) == "True []"
+
+
+@pytest.mark.parametrize(
+    ("missing", "call"), [("torch", "make_network('gcn4')"), ("safetensors", "load_network(FILE)")]
+)
+def test_what_is_missing_is_told(missing: str, call: str) -> None:
+    code = (
+        f"import sys; sys.modules['{missing}'] = None; FILE = 'setup.cfg'\n"
+        "from sandtable import load_network, make_network\n"
+        f"try: {call}\nexcept ImportError as error: print(error)"
+    )
+    assert f"needs {missing}: pip install 'sandtable[learn]'" in run(code)
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sandtable.encoders.networks.registry import NETWORKS, make_network, need
+from sandtable.encoders.networks.registry import need, network_class, network_options
 from sandtable.names import unknown_name
 
 if TYPE_CHECKING:
@@ -59,10 +59,13 @@ def load_network(path_or_name: str | Path) -> Network:
     import torch
 
     try:
-        if about["name"] not in NETWORKS:
-            raise ValueError(unknown_name("network", about["name"], NETWORKS))
+        name, options = about["name"], _read_json(about, "options")
+        for option in options:
+            if option not in network_options(name):
+                reason = unknown_name(f"option of the network {name!r}", option, network_options(name))
+                raise ValueError(f"its options do not fit its network: {reason}")
         with torch.device("meta"):  # sizes alone: a file can ask for any
-            network = make_network(about["name"], **_read_json(about, "options"))
+            network = network_class(name)(**options)
         _compare(network.state_dict(), tensors)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None

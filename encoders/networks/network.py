@@ -97,13 +97,15 @@ class Network(nn.Module, ABC):
         training = self.training
         if training:
             self.eval()
-        with torch.inference_mode():
-            for start in range(0, len(states), batch):
-                part = slice(start, start + batch)
-                views = None if players is None else np.asarray(players)[part]
-                out[part] = self(self.features(game, states[part], views)).value.numpy()
-        if training:
-            self.train()
+        try:
+            with torch.inference_mode():
+                for start in range(0, len(states), batch):
+                    part = slice(start, start + batch)
+                    views = None if players is None else np.asarray(players)[part]
+                    out[part] = self(self.features(game, states[part], views)).value.numpy()
+        finally:
+            if training:
+                self.train()
         return out
 
     def _classified(self, logits: Tensor, policy: Tensor | None = None) -> Output:

@@ -159,8 +159,8 @@ class TakahashiC(Network):
 
     def features(self, game: Game, states: np.ndarray, players: np.ndarray | None = None) -> Features:
         """With `cells` (b, n): the cell of each unit, y · width + x, in the order of the nodes."""
-        cells = unit_cells(game, as_states(states), players)
-        return {**super().features(game, states, players), "cells": torch.from_numpy(cells)}
+        features = super().features(game, states, players)
+        return {**features, "cells": torch.from_numpy(unit_cells(game, as_states(states), players))}
 
     def forward(self, features: Features) -> Output:
         board = self.convolutions(features["image"]).flatten(2).transpose(1, 2)
