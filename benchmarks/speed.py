@@ -49,6 +49,46 @@ RESEARCH_SPEED = {
     "italy": (21_000, 464, 26, 0.57),
 }
 RESEARCH_ROUNDS, RESEARCH_TURN_LIMIT = 300, 300
+# A network with its features; the games that its paper plays.
+GCN_BATCH, KIMURA_BATCH, SOARES_BATCH = 256, 64, 900
+PLAIN_PYG, PLAIN_TORCH = "PyTorch Geometric, in the same run", "the same layers in plain PyTorch, in the same run"
+PLAIN_KIMURA = """
+import sys, time
+from statistics import median
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layers = []
+        for _ in range(2):
+            layers += [nn.Conv2d(128, 128, 3, padding=1, groups=128, bias=False), nn.Conv2d(128, 128, 1, bias=False)]
+            layers += [nn.BatchNorm2d(128), nn.ReLU()]
+        self.layers = nn.Sequential(*layers[:-1])
+    def forward(self, x):
+        return torch.relu(self.layers(x) + x)
+
+def cells():
+    return nn.Sequential(nn.Conv2d(128, 32, 1, bias=False), nn.BatchNorm2d(32), nn.ReLU())
+
+torch.set_num_threads(1)
+first = nn.Sequential(nn.Conv2d(5, 128, 3, padding=1, bias=False), nn.BatchNorm2d(128), nn.ReLU())
+trunk = nn.Sequential(first, *(Block() for _ in range(8))).eval()
+policy, value_cells = nn.Sequential(cells(), nn.Conv2d(32, 5, 1)).eval(), cells().eval()
+value = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 1), nn.Tanh())
+planes, seconds = torch.rand(int(sys.argv[1]), 5, 6, 6), []
+with torch.inference_mode():
+    for _ in range(21):
+        start = time.process_time()
+        x = trunk(planes)
+        policy(x)
+        seen = value_cells(x).flatten(2)
+        value(torch.cat([seen.mean(2), seen.amax(2)], 1))
+        seconds.append(time.process_time() - start)
+print(len(planes) / median(seconds[1:]))
+"""
+RESEARCH_EVALUATIONS = 1_360
 EVERYBODY = ("muct:sims=20", "mcts:sims=20", "pmc:rollouts=1", "greedy", "random")
 
 
@@ -264,6 +304,94 @@ def _action_features(states: int = 2_000, rounds: int = 10) -> Callable[[], floa
     return run
 
 
+def _rate(run: Callable[[], Any], n: int, runs: int = 20) -> float:
+    """How many of n a second of the processor's time, the median of some short runs: on a busy machine too."""
+    import torch
+
+    torch.set_num_threads(1)
+    run()
+    seconds = []
+    for _ in range(runs):
+        start = time.process_time()
+        run()
+        seconds.append(time.process_time() - start)
+    return n / median(seconds)
+
+
+def _positions(name: str, map_: str, n: int, plies: int = 6) -> tuple[Any, np.ndarray]:
+    """A game and n positions of random play."""
+    game = sandtable.make_game(name, map=map_)
+    return game, game.random_games(game.new(n, seed=1), seed=2, plies=plies)
+
+
+def _evaluations(network: str, name: str, map_: str, n: int) -> Callable[[], float]:
+    """Positions/s that a network evaluates, n at a time, features included."""
+    game, states = _positions(name, map_, n)
+    net = sandtable.make_network(network, game).eval()
+    return lambda: _rate(lambda: net.values(game, states), n)
+
+
+def _pyg_evaluations(map_: str, n: int) -> float:
+    """Positions/s of the layers of takahashi-gcn in PyTorch Geometric, without the features."""
+    import torch
+    from torch_geometric.nn import NNConv, global_max_pool
+
+    game, states = _positions("tubstap", map_, n)
+    batch = sandtable.make_encoder("takahashi-graph", game).to_pyg(states)
+    layers = [
+        NNConv(inputs, 64, torch.nn.Linear(4, inputs * 64), aggr="mean") for inputs in (batch.x.shape[1], 64, 64, 64)
+    ]
+    out = torch.nn.Linear(64, 3)
+
+    @torch.inference_mode()
+    def run() -> None:
+        x = batch.x
+        for layer in layers:
+            x = layer(x, batch.edge_index, batch.edge_attr).relu_()
+        out(global_max_pool(x, batch.batch)).softmax(-1)
+
+    return _rate(run, n, 5)
+
+
+def _plain_kimura(n: int) -> float:
+    """Positions/s of the layers of kimura as torch does them by itself, without the features: in NCHW memory, the norms
+    apart. In a process of its own, for ours also changes how memory is kept."""
+    done = subprocess.run(
+        [sys.executable, "-c", PLAIN_KIMURA, str(n)], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return float(done.stdout)
+
+
+def _network_measures() -> Iterator[tuple[str, Callable[[], Measure]]]:
+    """What is compared with is measured in the same run: on a busy machine only the ratio means something."""
+    map_, kimura_map = "takahashi-complex", "kimura-map01"
+    yield (
+        "net.gcn_evals",
+        lambda: Measure(
+            "positions/s",
+            _evaluations("takahashi-gcn", "tubstap", map_, GCN_BATCH),
+            (PLAIN_PYG, round(_pyg_evaluations(map_, GCN_BATCH))),
+        ),
+    )
+    yield (
+        "net.kimura_evals",
+        lambda: Measure(
+            "positions/s",
+            _evaluations("kimura", "tubstap", kimura_map, KIMURA_BATCH),
+            (PLAIN_TORCH, round(_plain_kimura(KIMURA_BATCH))),
+        ),
+    )
+    yield (
+        "net.soares_evals",
+        lambda: Measure(
+            "positions/s",
+            _evaluations("soares", "warzone", WARZONE_MAP, SOARES_BATCH),
+            (RESEARCH, RESEARCH_EVALUATIONS),
+        ),
+    )
+    yield "net.units_evals", lambda: Measure("positions/s", _evaluations("units", "tubstap", MAP, GCN_BATCH))
+
+
 def _search_memory() -> float:
     """MB that a search of 2,000 simulations holds."""
     game = sandtable.make_game("tubstap", map=MAP)
@@ -315,6 +443,7 @@ def measures() -> Iterator[tuple[str, Callable[[], Measure]]]:
     for encoder in encoder_names():
         yield f"features.{encoder}", lambda encoder=encoder: Measure("states/s", _features(encoder))
     yield ("features.tubstap-units.actions", lambda: Measure("moves/s", _action_features()))
+    yield from _network_measures()
     yield ("start.import_s", lambda: Measure("s", _import, None, True))
     yield ("start.cold_compile_s", lambda: Measure("s", _cold_compile, None, True, 1))
     yield ("start.warm_evaluate_s", lambda: Measure("s", _warm_start, None, True, 3))

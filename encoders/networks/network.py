@@ -11,7 +11,10 @@ from torch import Tensor, nn
 
 from sandtable.encoders.features.encoder import Encoder
 from sandtable.encoders.features.registry import make_encoder
+from sandtable.encoders.networks.memory import keep_freed_memory
 from sandtable.envs.game import Game, as_states
+
+keep_freed_memory()
 
 WIN, DRAW, LOSS = range(3)
 """The places of the classes' logits."""
