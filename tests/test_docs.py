@@ -30,6 +30,7 @@ from sandtable.encoders.features.warzone import (
     NODE_FEATURES,
     TOTALS,
 )
+from sandtable.encoders.networks.registry import make_network, network_names, network_options
 from sandtable.envs import game as questions
 from sandtable.envs.duel import ON_ILLEGAL
 from sandtable.envs.games import GAMES, make_game
@@ -414,6 +415,25 @@ def test_refused_maps_of_warzone() -> None:
         with pytest.raises(warzone.MapError) as refused:
             warzone.parse_map(json.dumps(valid | json.loads(change)))
         assert str(refused.value) == f"map: {error}"
+
+
+# Networks
+
+
+def test_network_table() -> None:
+    rows = table(TEXT["docs/networks.md"])
+    assert sorted(row[0] for row in rows) == network_names()
+    for name, _, encoders, weights, kind, policy in rows:
+        network = make_network(name)
+        assert weights == f"{network.weights:,}" and kind == network.head
+        assert tuple(re.findall(r"[\w-]+", encoders)) == network.encoder_names
+        assert (policy == "none") == (name not in ("kimura", "soares", "units"))
+
+
+def test_network_options() -> None:
+    told = [row[:3] for row in table(section(TEXT["docs/networks.md"], "Options"))]
+    expected = [[n, o, str(d).replace("True", "true")] for n in network_names() for o, d in network_options(n).items()]
+    assert sorted(told) == sorted(expected)
 
 
 # Options
