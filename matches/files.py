@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from sandtable.matches.tournament import Played
 
@@ -14,12 +16,13 @@ if TYPE_CHECKING:
     from sandtable.envs.game import Game
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file so that nobody ever sees half of it."""
+@contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """A file to write into, which takes its place at the end of the with block; an error leaves nothing of it."""
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            yield file
         # mkstemp keeps the file to its owner; this one is as readable as any other that the user writes.
         umask = os.umask(0)
         os.umask(umask)
@@ -28,6 +31,12 @@ def write_whole(path: Path, text: str) -> None:
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file so that nobody ever sees half of it."""
+    with written_whole(path) as file:
+        file.write(text.encode())
 
 
 def record_name(played: Played, players: tuple[str, str], suffix: str) -> str:

@@ -19,6 +19,7 @@ class Progress:
     def __init__(self, total: int, unit: str = "games", stream: TextIO | None = None, quiet: bool = False) -> None:
         self.total, self.unit, self.quiet = total, unit, quiet
         self.done = 0
+        self._skipped = 0
         self.note = ""
         self._stream = stream if stream is not None else sys.stderr
         self._terminal = self._stream.isatty()
@@ -44,6 +45,11 @@ class Progress:
         self.note = self.note if note is None else note
         self.tick()
 
+    def skip(self, count: int) -> None:
+        """So many were done before: they count, and tell nothing about the speed."""
+        self.done += count
+        self._skipped += count
+
     def tick(self) -> None:
         """Show the line again if it is time to. Call it whenever waiting."""
         if monotonic() - self._shown >= (REDRAW_SECONDS if self._terminal else LINE_SECONDS):
@@ -52,12 +58,13 @@ class Progress:
     def line(self) -> str:
         """What is shown: share, count, speed, time left."""
         elapsed = max(monotonic() - self._began, 1e-9)
-        rate = self.done / elapsed
-        left = _clock((self.total - self.done) / rate) if self.done else "?"
+        done = self.done - self._skipped
+        rate = done / elapsed
+        left = _clock((self.total - self.done) / rate) if done else "?"
         share = self.done / self.total if self.total else 1.0
         filled = int(share * _BAR)
         bar = f"[{'#' * filled}{'.' * (_BAR - filled)}] " if self._terminal else ""
-        speed = f"{rate:.1f} {self.unit}/s" if rate >= 1 or not self.done else f"{1 / rate:.1f} s a {self.unit[:-1]}"
+        speed = f"{rate:.1f} {self.unit}/s" if rate >= 1 or not done else f"{1 / rate:.1f} s a {self.unit[:-1]}"
         text = f"{bar}{self.done}/{self.total} {self.unit}, {speed}, {_clock(elapsed)} gone, {left} left"
         return f"{text}, {self.note}" if self.note else text
 

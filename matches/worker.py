@@ -157,7 +157,7 @@ def work(
     agreements: Agreements | None,
 ) -> None:
     """The life of a worker: take (job, cold), answer a GameResult, until None comes."""
-    _settle_in()
+    settle_in()
     shared = SharedWatch(cells)
 
     def watch(side: int, doing: int) -> None:
@@ -172,7 +172,8 @@ def work(
         connection.send(referee.play(*task))
 
 
-def _settle_in() -> None:
+def settle_in() -> None:
+    """Become a worker: one thread, no signals of the keyboard, no standard output, and an end with the parent."""
     # Many processes share the cores: a second thread in each makes all of them slower, by far.
     os.environ.update(OMP_WAIT_POLICY="PASSIVE", OMP_NUM_THREADS="1")
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -276,12 +276,24 @@ def train(argv: Sequence[str] | None = None) -> int:
     from sandtable.names import unknown_name
     from sandtable.training import TRAINERS
 
-    parser = _Parser(prog="train.py", description="Train an agent.")
-    parser.add_argument("--agent", required=True, metavar="NAME", help="which agent to train")
+    parser = _Parser(
+        prog="train.py",
+        description="Train an agent, or make what it learns from.",
+        epilog=f"trained: {', '.join(TRAINERS)}; the options of each: --agent NAME --help",
+        add_help=False,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--agent", metavar="NAME", help="what to train")
+    parser.add_argument("-h", "--help", action="store_true", help="show this, or the options of a trainer")
     args, rest = parser.parse_known_args(argv)
     if args.agent in TRAINERS:
         module, function = TRAINERS[args.agent].split(":")
-        return getattr(import_module(module), function)(rest)
+        return getattr(import_module(module), function)([*rest, *(["--help"] if args.help else [])])
+    if args.help:
+        parser.print_help()
+        return 0
+    if args.agent is None:
+        parser.error("the following arguments are required: --agent")
     if args.agent in agent_names():
         parser.error(f"the agent {args.agent!r} needs no training; trained are: {', '.join(TRAINERS) or 'none yet'}")
     parser.error(unknown_name("agent", args.agent, [*agent_names(), *TRAINERS]))

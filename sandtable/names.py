@@ -31,6 +31,17 @@ def split_spec(spec: str) -> tuple[str, dict[str, bool | int | float | str]]:
     return name.strip(), options
 
 
+def split_specs(text: str) -> list[str]:
+    """ "mcts:sims=200,reuse=true,greedy" → ["mcts:sims=200,reuse=true", "greedy"]: a key=value goes with its spec."""
+    specs: list[str] = []
+    for part in text.split(","):
+        if specs and ":" in specs[-1] and "=" in part and ":" not in part.partition("=")[0]:
+            specs[-1] += f",{part.strip()}"
+        else:
+            specs.append(part.strip())
+    return specs
+
+
 def read_value(text: str) -> bool | int | float | str:
     """What an option's text means: true and false, whole numbers, numbers, or the text itself."""
     if text.lower() in ("true", "false"):

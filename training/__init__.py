@@ -1,6 +1,9 @@
-"""Self-play, replay, supervised learning, checkpoints. Which agents can be trained: `TRAINERS`."""
+"""Self-play, replay, supervised learning, checkpoints. What train.py can train: `TRAINERS`."""
 
 from __future__ import annotations
 
-TRAINERS: dict[str, str] = {}
-"""What trains the agent of a name: "module:function". The search agents of this version need no training."""
+TRAINERS: dict[str, str] = {
+    "data": "sandtable.training.data_cli:main",
+    "value": "sandtable.training.value_cli:main",
+}
+"""What trains the agent of a name: "module:function". "data" only makes what others learn from."""
