@@ -172,6 +172,8 @@ class Data:
     """The game on each source of maps."""
     shards: list[tuple[Shard, np.ndarray]]
     """Records (n,) of whole shards, by source and then by game."""
+    fingerprint: str
+    """The same for the same records."""
 
     @property
     def states(self) -> int:
@@ -190,10 +192,11 @@ class Data:
     def take(self, rows: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
         """The records of rows (n,), source by source: the source, where in `rows` they stand, and the records."""
         files = np.searchsorted(self._ends, rows, side="right")
+        order = np.argsort(files, kind="stable")
+        numbers, firsts = np.unique(files[order], return_index=True)
         found: dict[int, tuple[list[np.ndarray], list[np.ndarray]]] = {}
-        for number in np.unique(files):
+        for number, at in zip(numbers, np.split(order, firsts[1:]), strict=True):
             shard, records = self.shards[number]
-            at = np.flatnonzero(files == number)
             places, taken = found.setdefault(shard.source, ([], []))
             places.append(at)
             taken.append(records[rows[at] - (self._ends[number] - len(records))])
@@ -207,13 +210,14 @@ def open_data(folder: Path, complete: bool = True) -> Data:
     dtypes = [record_dtype(game) for game in games]
     if manifest["records"] != [describe_dtype(dtype) for dtype in dtypes]:
         raise ValueError(f"{folder}: its records are of another version of sandtable ({manifest['sandtable']})")
-    shards = []
+    shards, marks = [], hashlib.sha256()
     for shard in sorted(recipe.shards, key=lambda shard: (shard.source, shard.first)):
         found = read_shard(folder, shard, dtypes[shard.source])
         if found is not None:
             shards.append((shard, found[0]))
+            marks.update(f"{shard.name} {found[1].crc32} ".encode())
         elif complete:
             raise ValueError(f"{folder}: the data set is not complete, {shard.name} is missing; make it to its end")
     if not shards:
         raise ValueError(f"{folder}: not one shard is whole")
-    return Data(folder, recipe, games, shards)
+    return Data(folder, recipe, games, shards, marks.hexdigest()[:16])
