@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sandtable.matches.files import written_whole
+from sandtable.matches.play import describe_error
 
 FORMAT = 1
 _PATTERN = "checkpoint-*.pt"
@@ -64,7 +65,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise ValueError(f"{path}: there is no such file") from None
     except Exception as error:
-        raise ValueError(f"{path}: not a checkpoint, or damaged ({str(error).splitlines()[0][:100]})") from None
+        raise ValueError(f"{path}: not a checkpoint, or damaged ({describe_error(error)[:100]})") from None
     found = content.get("format") if isinstance(content, dict) else None
     if found != FORMAT:
         raise ValueError(f"{path}: not a checkpoint of format {FORMAT} (it says {found!r})")
