@@ -47,6 +47,11 @@ from sandtable.envs.warzone.sources import STARTS
 from sandtable.envs.warzone.state import LAYOUTS, MAX_ARMIES, MAX_ORDER
 from sandtable.matches.elo import score_interval
 from sandtable.registration import ENVIRONMENTS, PETTINGZOO
+from sandtable.training.data_cli import DataConfig
+from sandtable.training.options import default_of, shown_default
+from sandtable.training.selfplay import record_dtype
+from sandtable.training.split import SPLITS
+from sandtable.training.value_config import ValueConfig
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
@@ -135,8 +140,25 @@ def test_commands(
         monkeypatch.chdir(tmp_path)
         assert cli.evaluate([*small(arguments[1:]), "--games", "2", "--workers", "0", "--quiet"]) == 0
         assert "95% interval" in capsys.readouterr().out
+    elif (program, arguments[0]) == ("python", "train.py"):
+        monkeypatch.chdir(tmp_path)
+        train_in_small(arguments[1:], capsys)
+    elif program == "tensorboard":
+        assert arguments[0] == "--logdir"
     else:
         assert program == "python" and (ROOT / arguments[0]).is_file()
+
+
+def train_in_small(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A training of a few games; a run that is to be resumed has not begun here, and that is what is said."""
+    if "--resume" in arguments:
+        with pytest.raises(SystemExit):
+            cli.train(arguments)
+        assert "no run here" in capsys.readouterr().err
+        return
+    fewer = small([re.sub(r"^\d+(,\d+)*$", "6", argument) for argument in arguments])
+    assert cli.train([*fewer, "--workers", "0", "--quiet"]) == 0
+    assert "states of" in capsys.readouterr().out
 
 
 def small(arguments: list[str]) -> list[str]:
@@ -476,6 +498,22 @@ def test_results_agree_with_themselves() -> None:
         games, points = int(won) + int(drawn) + int(lost), int(won) + int(drawn) / 2
         assert told == [f"{share:.1%}" for share in (points / games, *score_interval(points, games))]
     assert len(found) == 21 + 2 * 8 + 3
+
+
+def test_the_options_of_training() -> None:
+    """The tables have every option, its default and its meaning in the words of --help."""
+    of_data = {option.name for option in fields(DataConfig)}
+    for heading, wanted in (
+        ("Data", fields(DataConfig)),
+        ("Options", [option for option in fields(ValueConfig) if option.name not in of_data]),
+    ):
+        rows = table(section(TEXT["docs/train.md"], heading))
+        assert rows == [
+            [f"--{one.name.replace('_', '-')}", shown_default(default_of(one)), one.metadata["prose"]] for one in wanted
+        ]
+    names = {name for row in table(section(TEXT["docs/train.md"], "Data"), 2) for name in re.findall(r"\w+", row[0])}
+    assert names == set(record_dtype(make_game("tubstap")).names or ())
+    assert not unmentioned(TEXT["docs/train.md"], SPLITS)
 
 
 def test_the_options_of_evaluate() -> None:

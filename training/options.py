@@ -45,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser, kind: type, names: Sequence[str
         more = dict(one.metadata)
         prose, read, metavar = more.pop("prose"), more.pop("read"), more.pop("metavar")
         flag = f"--{one.name.replace('_', '-')}"
-        shown = f"{prose} (default: {_shown(default_of(one))})".replace("%", "%%")
+        shown = f"{prose} (default: {shown_default(default_of(one))})".replace("%", "%%")
         if read is truth:
             parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=shown)
         else:
@@ -57,7 +57,8 @@ def default_of(one: Any) -> Any:
     return one.default_factory() if callable(one.default_factory) else one.default
 
 
-def _shown(value: Any) -> str:
+def shown_default(value: Any) -> str:
+    """A default as help and documentation show it."""
     if value in (None, "", (), {}):
         return "none"
     if isinstance(value, bool):

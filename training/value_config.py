@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from sandtable.training.data_cli import DataConfig
 from sandtable.training.options import number, one_of, setting, truth, whole
-
-SPLIT_NAMES = ("map", "game", "state")
+from sandtable.training.split import SPLITS
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class ValueConfig(DataConfig):
     split: str = setting(
         "map",
         "what stays together when a share is held out for the test: map, game or state",
-        one_of(*SPLIT_NAMES),
+        one_of(*SPLITS),
         "BY",
     )
     test_share: float = setting(0.2, "the share held out for the test", number(0, 0.95), "X")
