@@ -220,6 +220,20 @@ def test_an_agent_that_goes_wrong_is_told(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.npy"))
 
 
+def test_an_agent_that_ends_its_process(tmp_path: Path) -> None:
+    def broken(spec: str) -> Any:
+        os._exit(3)
+
+    with pytest.raises(RuntimeError, match=r"ended from outside \(exit code 3\)"):
+        make_data(tmp_path, WARZONE, workers=2, make_agent=broken)
+
+
+def test_processes_that_are_spawned(tmp_path: Path) -> None:
+    recipe = replace(RECIPE, maps=("kimura-random",), games=(4,))
+    spawned = make_data(tmp_path / "spawned", recipe, workers=1, start_method="spawn")
+    assert contents(spawned.folder) == contents(make_data(tmp_path / "here", recipe, workers=0).folder)
+
+
 # Programs that are killed
 
 OPTIONS = "--self-play greedy,random --map kimura-random,li-symmetric --games 12,8 --data-seed 5 --shard-games 4"

@@ -59,6 +59,15 @@ def equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
+def events_of(folder: Path) -> Any:
+    """What TensorBoard shows of a run."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(folder / "tensorboard"))
+    events.Reload()
+    return events
+
+
 # Splits
 
 
@@ -133,8 +142,6 @@ def test_maps_that_look_different_are_refused(tmp_path: Path) -> None:
 
 
 def test_it_learns_and_leaves_everything(data: Data, tmp_path: Path) -> None:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
     one = trainer(data, tmp_path, replace(CONFIG, epochs=8, worst=2))
     test = one.learn()
     history = one.counters.history
@@ -145,8 +152,7 @@ def test_it_learns_and_leaves_everything(data: Data, tmp_path: Path) -> None:
     best = load_network(tmp_path / "best.safetensors")
     states = np.concatenate([records["state"] for _, records in data.shards])[rows_of(data).test]
     assert np.allclose(best.values(data.games[0], states), test.values, atol=1e-5)
-    events = EventAccumulator(str(tmp_path / "tensorboard"))
-    events.Reload()
+    events = events_of(tmp_path)
     assert {"loss/train", "accuracy/test", "learning rate", "examples a second"} <= {*events.Tags()["scalars"]}
     assert "accuracy by map/test li-symmetric" in events.Tags()["scalars"]
     assert {"confusion/test", "calibration/test", "worst/1", "worst/2"} <= {*events.Tags()["images"]}
@@ -166,6 +172,12 @@ def test_it_learns_and_leaves_everything(data: Data, tmp_path: Path) -> None:
 def test_options(change: dict[str, Any], data: Data, tmp_path: Path) -> None:
     one = trainer(data, tmp_path, replace(CONFIG, epochs=1, **change))
     assert one.learn() is not None and one.counters.step == one.batches
+
+
+def test_warzone(tmp_path: Path) -> None:
+    data = make_data(tmp_path / "data", Recipe("warzone", ("simple",), (12,), ("random",)), workers=0)
+    one = trainer(data, tmp_path / "run", replace(CONFIG, network="soares", epochs=1))
+    assert one.learn() is not None and len(one.train_part.encoding.shared) > 0
 
 
 def test_classes_need_a_network_that_has_them(data: Data, tmp_path: Path) -> None:
@@ -228,8 +240,11 @@ def test_a_run_in_pieces_is_the_same_run(data: Data, tmp_path: Path) -> None:
             continue
     assert equal(weights(tmp_path / "whole"), weights(tmp_path / "pieces"))
     assert piece.counters.history == whole.counters.history
-    best = [load_network(tmp_path / name / "best.safetensors").state_dict() for name in ("whole", "pieces")]
+    names = ("whole", "pieces")
+    best = [load_network(tmp_path / name / "best.safetensors").state_dict() for name in names]
     assert equal(*best)
+    told = [[(event.step, event.value) for event in events_of(tmp_path / name).Scalars("loss/train")] for name in names]
+    assert told[0] == told[1] and len(told[0]) == 3
 
 
 def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,10 +56,10 @@ class Run:
             raise ValueError(f"{self.folder}: no run here (there is no {CONFIG})")
 
     def writer(self, step: int = 0) -> SummaryWriter:
-        """What writes for TensorBoard. step: where the run goes on; what was written for later steps is hidden."""
+        """What writes for TensorBoard. step: where the run goes on; what was written for later steps is purged."""
         from torch.utils.tensorboard import SummaryWriter
 
-        return SummaryWriter(str(self.folder / "tensorboard"), purge_step=step if step else None)
+        return SummaryWriter(str(self.folder / "tensorboard"), purge_step=step + 1 if step else None)
 
     def write_results(self, results: dict[str, Any]) -> None:
         """Write the results as JSON."""

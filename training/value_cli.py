@@ -67,8 +67,11 @@ def _begun(given: dict[str, Any], file: Path | None, out: Path | None) -> tuple[
     if not config.data:
         raise ValueError("--data: a folder is needed, with data or for it")
     _require_torch()
+    import torch
+
     from sandtable.encoders.networks.registry import make_network
 
+    torch.set_num_threads(config.threads)  # processes that are forked to play must not find threads of torch at work
     name, options = split_spec(config.network)
     make_network(name, None, **options)
     run = Run(out or Path("runs") / f"value-{name}", config.keep)
