@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -342,6 +343,18 @@ def test_interrupted(data: Data, tmp_path: Path) -> None:
         _, told = run.communicate(timeout=60)
     assert run.returncode == 130 and "interrupted at step" in told and f"--resume {tmp_path} goes on" in told
     assert "Traceback" not in told
+
+
+def test_a_full_disk(data: Data, tmp_path: Path) -> None:
+    """Files that may not grow: one line says so, and the checkpoint before stays."""
+    options = ["--network", "gcn4", "--data", str(data.folder), "--out", str(tmp_path), "--quiet"]
+    root = Path(__file__).resolve().parent.parent
+    start = [sys.executable, "train.py", "--agent", "value", *options]
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))  # noqa: E731
+    ended = subprocess.run(start, cwd=root, capture_output=True, text=True, preexec_fn=limit, check=False)
+    assert ended.returncode == 1 and "File too large; --resume goes on" in ended.stderr, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["checkpoint-000000000.pt"]
 
 
 @pytest.mark.parametrize(

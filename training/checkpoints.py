@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,10 @@ class Checkpoints:
 
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"checkpoint-{step:09d}.pt"
+        memory = io.BytesIO()  # torch, writing into a file itself, would not tell why it could not
+        torch.save({"format": FORMAT, "step": step, **content}, memory)
         with written_whole(path) as file:
-            torch.save({"format": FORMAT, "step": step, **content}, file)
+            file.write(memory.getbuffer())
         for old in self.paths()[: -self.keep]:
             old.unlink(missing_ok=True)
         return path

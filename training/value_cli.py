@@ -40,8 +40,11 @@ def main(argv: Sequence[str]) -> int:
             return code
     try:
         return _train(run, config, quiet)
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         parser.error(str(error))
+    except OSError as error:
+        print(f"{run.folder}: {error.strerror or error}; --resume goes on from the last checkpoint", file=sys.stderr)
+        return FAILED
 
 
 def _parser() -> Parser:
