@@ -1,4 +1,4 @@
-"""How long a search may think: so many simulations, so many seconds, or whichever ends first."""
+"""What agents are asked: options that are looked at, and how long a search may think."""
 
 from __future__ import annotations
 
@@ -27,6 +27,13 @@ def share(name: str, value: Any) -> float:
     if at_least(name, value, 0.0, float) > 1.0:
         raise ValueError(f"{name}={value!r} must be a number from 0 to 1")
     return float(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """The option's value, refused unless it is true or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r} must be true or false")
+    return bool(value)
 
 
 class Budget:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sandtable.agents.budget import Budget, at_least, share
+from sandtable.agents.budget import Budget, at_least, flag, share
 from sandtable.agents.joint import JointTree
 from sandtable.agents.policy import Decisions, Policy
 from sandtable.agents.tree import (
@@ -127,13 +127,6 @@ class TreePolicy(Policy):
     def _sound(self, tree: Tree, root: np.ndarray) -> bool:
         """Without minimax nodes a tree holds values of the search of one player only."""
         return bool(tree.used) and (self.style.minimax or self.game.player(root[0]) == self.game.player(tree.root[0]))
-
-
-def flag(name: str, value: Any) -> bool:
-    """The option's value, refused unless it is true or false."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name}={value!r} must be true or false")
-    return bool(value)
 
 
 # What the papers say; Kimura gives no threshold, and prints the bound as √log(N / n), read here as √(log N / n).

@@ -19,6 +19,7 @@ _AGENTS: dict[str, str | Callable[..., Policy]] = {
     "pmc": "sandtable.agents.pmc:PmcPolicy",
     "ga": "sandtable.agents.ga:GaPolicy",
     "mcts": "sandtable.agents.mcts:MctsPolicy",
+    "minimax": "sandtable.agents.minimax:MinimaxPolicy",
     "muct": "sandtable.agents.mcts:MuctPolicy",
 }
 

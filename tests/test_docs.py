@@ -479,7 +479,7 @@ def test_agent_options(name: str) -> None:
     assert told.keys() == options.keys() and (options or "No options." in text)
     for option, parameter in options.items():
         if option in told and parameter.default is not None:
-            assert told[option] == str(parameter.default).replace("False", "false")
+            assert told[option] == str(parameter.default).replace("False", "false").replace("True", "true")
 
 
 def test_agent_presets() -> None:
