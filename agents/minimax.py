@@ -99,10 +99,11 @@ def _back_up(states, ends, below, values):
 
 
 class Layout:
-    """Positions below a node, laid out whole, with room that is kept from one to the next."""
+    """Positions below a node, laid out whole. policy: a network that says which moves are worth a look; then only the
+    best `keep` of every position are."""
 
-    def __init__(self, game: Game) -> None:
-        self._game = game
+    def __init__(self, game: Game, policy: Any = None, keep: int = 0) -> None:
+        self._game, self._policy, self._keep = game, policy, keep
         self._room = np.empty((game.max_moves, game.move_length), np.int16)
 
     def expand(self, states: np.ndarray, word: np.uint64) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -114,43 +115,70 @@ class Layout:
             rows = np.empty((size, self._game.move_length), np.int16)
             used = _expand(states, word, self._room, rows, out, ends)
             if used >= 0:
-                return out[:used], rows[:used], ends
+                return self._pruned(states, out[:used], rows[:used], ends)
             size *= 2
+
+    def _pruned(
+        self, states: np.ndarray, out: np.ndarray, rows: np.ndarray, ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        counts = np.diff(ends)
+        if self._policy is None or counts.max(initial=0) <= self._keep:
+            return out, rows, ends
+        running = np.flatnonzero(counts)
+        logits = self._policy.logits(self._game, states[running], rows, np.append(ends[running], ends[-1]))
+        # Best first within each state's run; as many of them stay as may.
+        order = np.lexsort((-logits, np.repeat(np.arange(len(states)), counts)))
+        kept = np.sort(order[np.arange(len(rows)) - np.repeat(ends[:-1], counts) < self._keep])
+        left = np.concatenate([[0], np.cumsum(np.minimum(counts, self._keep))])
+        return out[kept], rows[kept], left
 
 
 class MinimaxPolicy(Policy):
     """Minimax with a network at the leaves; the move with the best value is played, of equals a random one.
 
     weights: a file of a network or the name of one that comes with the package; depth: how many moves are looked ahead;
-    merge: keep equal leaves once.
+    merge: keep equal leaves once; policy: another network, whose policy says which `keep` moves of a position are
+    looked at; without it all are.
     """
 
-    def __init__(self, *, weights: str | None = None, depth: int = 2, merge: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        weights: str | None = None,
+        depth: int = 2,
+        merge: bool = True,
+        policy: str | None = None,
+        keep: int = 20,
+    ) -> None:
         super().__init__()
         if not isinstance(weights, str):
             raise ValueError(f"weights={weights!r}: a file of a network is needed, or the name of one")
-        self.weights = weights
+        self._names = {"weights": weights} | ({} if policy is None else {"policy": str(policy)})
+        self._keep = at_least("keep", keep, 1)
         self._depth = at_least("depth", depth, 1)
         if self._depth > _DEEPEST:
             raise ValueError(f"depth={depth} must be at most {_DEEPEST}")
         self._merge = flag("merge", merge)
-        self._network: Any = None
+        self._networks: dict[str, Any] = {}
         self.leaves = self.evaluated = 0
         """How many leaves there were since `reset`, and how many of them the network was asked about."""
 
     def check(self, game: Game) -> None:
-        if self._network is None:
-            from sandtable.encoders.networks.files import load_network
+        for option, name in self._names.items():
+            if option not in self._networks:
+                from sandtable.encoders.networks.files import load_network
 
-            try:
-                self._network = load_network(self.weights)
-            except (OSError, ImportError) as error:
-                raise ValueError(f"weights={self.weights}: {error}") from None
-        self._network.check(game)
+                try:
+                    self._networks[option] = load_network(name)
+                except (OSError, ImportError) as error:
+                    raise ValueError(f"{option}={name}: {error}") from None
+            self._networks[option].check(game)
+        if "policy" in self._names and not self._networks["policy"].has_policy:
+            raise ValueError(f"policy={self._names['policy']}: this network has no policy over the moves of a state")
 
     def reset(self, game: Game, seed: int | None = None) -> None:
         super().reset(game, seed)
-        self._layout = Layout(game)
+        self._layout = Layout(game, self._networks.get("policy"), self._keep)
         self.leaves = self.evaluated = 0
 
     def decide(self, states: np.ndarray, seeds: np.ndarray) -> Decisions:
@@ -226,6 +254,6 @@ class MinimaxPolicy(Policy):
         if n:
             self.evaluated += n
             asked = states if n == len(states) else states[open_[:n]]
-            seen = self._network.values(self.game, asked)
+            seen = self._networks["weights"].values(self.game, asked)
             values[open_[:n]] = np.where(movers[:n] == 0, seen, -seen)
         return values if which is None else values[which]

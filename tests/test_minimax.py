@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Oracle:
 
 def minimax(depth: int, merge: bool = True) -> MinimaxPolicy:
     policy = MinimaxPolicy(weights="oracle", depth=depth, merge=merge)
-    policy._network = Oracle()
+    policy._networks = {"weights": Oracle()}
     return policy
 
 
@@ -76,7 +77,7 @@ def test_equal_positions_are_asked_about_once() -> None:
     policy = minimax(2)
     policy.reset(game, 1)
     policy.act(game.new(1, 1))
-    network: Any = policy._network
+    network: Any = policy._networks["weights"]
     assert network.asked == policy.evaluated
     assert 0.4 < policy.evaluated / policy.leaves < 0.7
 
@@ -138,3 +139,52 @@ def test_networks_that_cannot_play_are_refused(tmp_path: Any) -> None:
     for weights, words in ((str(path), "cut off"), (str(tmp_path / "no.safetensors"), "no file"), ("li", "unknown")):
         with pytest.raises(ValueError, match=words):
             sandtable.make_agent("minimax", weights=weights).reset(game)
+
+
+class Pointer(Oracle):
+    """Stands for a policy: likes moves with small numbers."""
+
+    has_policy = True
+
+    def logits(self, game: Any, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        assert ends[-1] == len(moves) and len(ends) == len(states) + 1
+        return -moves.astype(np.float32) @ np.array([10_000, 10, 1], np.float32)
+
+
+def test_a_policy_prunes() -> None:
+    game: Any = sandtable.make_game("tubstap", map="kimura-map01", turn_limit=12)
+    for state in positions(game, 5):
+        policy = MinimaxPolicy(weights="oracle", policy="pointer", keep=3)
+        policy._networks = {"weights": Oracle(), "policy": Pointer()}
+        policy.reset(game, 1)
+        decision = policy.act(np.array([state]))
+        listed = game.moves(state)
+        best = listed[np.argsort(-Pointer().logits(game, np.array([state]), listed, np.array([0, len(listed)])))[:3]]
+        assert (best == decision.moves[0]).all(1).any()
+        assert policy.leaves <= 9
+
+
+def test_policies_of_networks_and_those_without(tmp_path: Any) -> None:
+    pytest.importorskip("torch")
+    from sandtable.encoders.networks.files import save_network
+
+    for name, game in (("units", sandtable.make_game("tubstap")), ("soares", sandtable.make_game("warzone"))):
+        network = sandtable.make_network(name, game)
+        path = tmp_path / f"{name}.safetensors"
+        save_network(path, network)
+        agent = sandtable.make_agent("minimax", weights=str(path), policy=str(path), keep=4)
+        agent.reset(game, 1)
+        states = game.new(3, 1)
+        assert game.legal(states, agent.act(states).moves).all()
+        rows, ends = game.moves_each(states)
+        alone = [
+            network.logits(game, states[i : i + 1], rows[a:b], np.array([0, b - a]))
+            for i, (a, b) in enumerate(pairwise(ends))
+        ]
+        assert np.allclose(network.logits(game, states, rows, ends), np.concatenate(alone), atol=1e-5)
+    path = tmp_path / "gcn4.safetensors"
+    save_network(path, sandtable.make_network("gcn4"))
+    game = sandtable.make_game("tubstap", map="li-symmetric")
+    agent = sandtable.make_agent("minimax", weights=str(path), policy=str(path), keep=4)
+    with pytest.raises(ValueError, match="no policy"):
+        agent.reset(game, 1)

@@ -43,6 +43,8 @@ class Network(nn.Module, ABC):
     """The encoders whose arrays it takes, all in one dictionary."""
     head: ClassVar[Literal["value", "classes"]]
     """"value": a tanh; "classes": logits of win, draw and loss, with P(win) − P(loss) as the value."""
+    has_policy: ClassVar[bool] = False
+    """Whether it has `logits` of the moves of a state."""
     options: dict[str, Any]
 
     def __init__(self, **options: Any) -> None:
@@ -110,6 +112,29 @@ class Network(nn.Module, ABC):
             if training:
                 self.train()
         return out
+
+    def logits(
+        self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray, batch: int = 1024
+    ) -> np.ndarray:
+        """The logits (m,) float32 of moves (m, length) of states (b,), moves[ends[i] : ends[i + 1]] those of the i-th,
+        as game.moves_each answers them. A softmax over the moves of one state is its policy. As in play, like values.
+        """
+        out = np.empty(len(moves), np.float32)
+        training = self.training
+        self.eval()
+        try:
+            with torch.inference_mode():
+                for start in range(0, len(states), batch):
+                    stop = min(start + batch, len(states))
+                    part = slice(int(ends[start]), int(ends[stop]))
+                    bounds = ends[start : stop + 1] - ends[start]
+                    out[part] = self._logits(game, states[start:stop], moves[part], bounds).numpy()
+        finally:
+            self.train(training)
+        return out
+
+    def _logits(self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> Tensor:
+        raise ValueError(f"the network {self.name!r} has no policy over the moves of a state")
 
     def _classified(self, logits: Tensor, policy: Tensor | None = None) -> Output:
         """The answer of a network with classes."""

@@ -102,6 +102,7 @@ class Soares(Network):
     game = "warzone"
     encoder_names = ("soares-graph",)
     head = "value"
+    has_policy = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,6 +123,15 @@ class Soares(Network):
             encoder: Any = self._encoders(game)[0]
             features["orders"] = torch.from_numpy(encoder.orders(states, moves, players))
         return features
+
+    def _logits(self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> Tensor:
+        counts = np.diff(ends)
+        listed = np.arange(int(counts.max(initial=0))) < counts[:, None]
+        padded = np.zeros((*listed.shape, moves.shape[1]), np.int16)
+        padded[listed] = moves
+        policy = self(self.features(game, states, moves=padded)).policy
+        assert policy is not None
+        return policy[torch.from_numpy(listed)]
 
     def forward(self, features: Features) -> Output:
         board = Board(features)

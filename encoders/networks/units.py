@@ -94,6 +94,7 @@ class Units(Network):
     game = "tubstap"
     encoder_names = ("tubstap-units",)
     head = "value"
+    has_policy = True
 
     def __init__(self, width: int = 64, layers: int = 3, heads: int = 4) -> None:
         super().__init__(
@@ -124,6 +125,11 @@ class Units(Network):
             actions = encoder.actions(states, moves, ends, players)
             features |= {f"action_{name}": torch.from_numpy(array) for name, array in actions.items()}
         return features
+
+    def _logits(self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> Tensor:
+        policy = self(self.features(game, states, moves=moves, ends=ends)).policy
+        assert policy is not None
+        return policy
 
     def forward(self, features: Features) -> Output:
         units, pairs, mask = features["units"], features["pairs"], features["unit_mask"].to(torch.float32)
