@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,7 @@ class Counters:
 
 
 class Trainer:
-    """Trains a network on a split data set, in the folder of a run."""
+    """Trains a network on a split data set, in the folder of a run. on_epoch is called after each epoch."""
 
     def __init__(
         self,
@@ -75,8 +76,10 @@ class Trainer:
         run: Run,
         test_data: Data | None = None,
         quiet: bool = True,
+        on_epoch: Callable[[], None] = lambda: None,
     ) -> None:
         torch.set_num_threads(config.threads)
+        self._on_epoch = on_epoch
         self.config, self.network, self.data, self.run, self.quiet = config, network, data, run, quiet
         self.by_classes = config.loss == "cross-entropy" or (config.loss == "auto" and network.head == "classes")
         if self.by_classes and network.head != "classes":
@@ -182,6 +185,7 @@ class Trainer:
         now.loss = 0.0
         self._choose(told)
         self._save()
+        self._on_epoch()
 
     def _choose(self, told: dict[str, float]) -> None:
         """Write the network if it is the best so far: on the validation part, or without one the newest."""

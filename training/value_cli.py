@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,10 +10,9 @@ from typing import Any
 
 from sandtable.names import split_spec
 from sandtable.training.data_cli import FAILED, INTERRUPTED, make
-from sandtable.training.locks import locked
 from sandtable.training.manifest import MANIFEST
 from sandtable.training.options import Parser, add_options, build
-from sandtable.training.run import RESULTS, Run
+from sandtable.training.run import Run
 from sandtable.training.value_config import ValueConfig
 
 _WITH_RESUME = ("data", "test_data", "threads", "workers")
@@ -104,34 +102,18 @@ def _require_torch() -> None:
 
 
 def _train(run: Run, config: ValueConfig, quiet: bool) -> int:
-    import torch
-
-    from sandtable.encoders.networks.registry import make_network
-    from sandtable.training.data import open_data
-    from sandtable.training.split import split_rows
-    from sandtable.training.value import Diverged, Interrupted, Trainer
+    from sandtable.training.value import Diverged, Interrupted
     from sandtable.training.value_report import accuracy_table
+    from sandtable.training.value_run import learn
 
-    data = open_data(Path(config.data))
-    test = open_data(Path(config.test_data)) if config.test_data else None
-    share = 0.0 if test is not None else config.test_share
-    split = split_rows(data, config.split, share, config.validation_share, config.seed)
-    name, options = split_spec(config.network)
-    torch.manual_seed(config.seed)
-    network = make_network(name, data.games[0], **options)
-    trainer = Trainer(config, network, data, split, run, test, quiet)
-    if not run.config.exists():
-        run.begin(config)
-    with locked(run.folder, "a run is going on here"):
-        try:
-            trainer.learn()
-        except Interrupted as stopped:
-            print(f"{stopped}; --resume {run.folder} goes on", file=sys.stderr)
-            return INTERRUPTED
-        except Diverged as error:
-            print(f"{run.folder}: {error}", file=sys.stderr)
-            return FAILED
-    told = json.loads((run.folder / RESULTS).read_text(encoding="utf-8"))
+    try:
+        told = learn(run, config, quiet)
+    except Interrupted as stopped:
+        print(f"{stopped}; --resume {run.folder} goes on", file=sys.stderr)
+        return INTERRUPTED
+    except Diverged as error:
+        print(f"{run.folder}: {error}", file=sys.stderr)
+        return FAILED
     print(f"{config.network}, {told['network']['weights']} weights, best after epoch {told['best_epoch']}\n")
     print(accuracy_table(told))
     print(f"\n{run.best}")
