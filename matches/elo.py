@@ -69,7 +69,7 @@ def _slope(ratings: np.ndarray, points: np.ndarray, games: np.ndarray, prior: fl
     return gradient, np.diag(weight.sum(1) + prior) - weight
 
 
-def score_interval(points: float, games: int) -> tuple[float, float]:
+def score_interval(points: float, games: float) -> tuple[float, float]:
     """Wilson's 95% interval of the score points / games.
 
     Draws count half, as if the score were a share of wins: with draws the true interval is narrower.
