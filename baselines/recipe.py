@@ -111,7 +111,7 @@ Cook = Callable[[Workshop, Any], str]
 
 def main(name: str, description: str, scales: Mapping[str, Any], cook: Cook, argv: Sequence[str] | None = None) -> int:
     """The command of a recipe. Returns the exit code."""
-    parser = _parser(name, description, scales)
+    parser = make_parser(name, description, scales)
     args = parser.parse_args(argv)
     folder = args.out or Path("runs") / f"{name}-{args.scale}"
     workshop = Workshop(folder, args.seed, args.workers, args.quiet)
@@ -137,11 +137,13 @@ def main(name: str, description: str, scales: Mapping[str, Any], cook: Cook, arg
     return 0
 
 
-def _parser(name: str, description: str, scales: Mapping[str, Any]) -> Parser:
+def make_parser(name: str, description: str, scales: Mapping[str, Any]) -> Parser:
+    """The options of a recipe's command."""
     parser = Parser(
         prog=f"python -m sandtable.baselines.{name}",
         description=description,
         epilog="The same command in the same folder goes on where it was, after Ctrl-C, kill -9 or a full disk.",
+        allow_abbrev=False,
     )
     add = parser.add_argument
     add(

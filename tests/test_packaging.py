@@ -50,6 +50,10 @@ def test_every_python_file_is_in_a_package() -> None:
             assert (path.parent / "__init__.py").exists(), path
 
 
+def _weights(baselines: Path) -> set[str]:
+    return {path.name for path in (baselines / "weights").glob("*.safetensors")}
+
+
 def test_a_wheel_works_in_a_clean_place(tmp_path: Path) -> None:
     source = tmp_path / "source"
     files = subprocess.run(
@@ -69,6 +73,7 @@ def test_a_wheel_works_in_a_clean_place(tmp_path: Path) -> None:
     place = tmp_path / "place"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(place)
+    assert _weights(place / "sandtable" / "baselines") == _weights(ROOT / "baselines")
     subprocess.run(
         [sys.executable, "-W", "error", "-c", TRY_IT, str(place)],
         cwd=tmp_path,
