@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator
 from configparser import ConfigParser
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -17,6 +18,8 @@ import pytest
 
 from sandtable import cli, warzone
 from sandtable.agents import mcts, registry
+from sandtable.baselines import li2022, takahashi2023
+from sandtable.baselines.recipe import make_parser
 from sandtable.encoders.features import kimura, li, soares, unit_actions
 from sandtable.encoders.features import units as unit_tokens
 from sandtable.encoders.features.observation import OBSERVATIONS
@@ -143,6 +146,9 @@ def test_commands(
     elif (program, arguments[0]) == ("python", "train.py"):
         monkeypatch.chdir(tmp_path)
         train_in_small(arguments[1:], capsys)
+    elif (program, arguments[0]) == ("python", "-m"):
+        recipe = import_module(arguments[1])
+        make_parser(recipe.NAME, "", recipe.SCALES).parse_args(arguments[2:])
     elif program == "tensorboard":
         assert arguments[0] == "--logdir"
     else:
@@ -522,3 +528,25 @@ def test_the_options_of_evaluate() -> None:
     assert rows.keys() == {action.option_strings[-1] for action in parser._actions} - {"--help"}
     defaults = parser.parse_args([])
     assert (rows["--game"], rows["--games"], rows["--seed"]) == (defaults.game, str(defaults.games), str(defaults.seed))
+
+
+# Recipes
+
+
+def test_the_options_of_recipes() -> None:
+    rows = {row[0]: row[1] for row in table(section(TEXT["docs/recipes.md"], "Options"))}
+    parser = make_parser(li2022.NAME, "", li2022.SCALES)
+    assert rows.keys() == {action.option_strings[-1] for action in parser._actions} - {"--help"}
+    defaults = parser.parse_args([])
+    assert (rows["--scale"], rows["--seed"]) == (defaults.scale, str(defaults.seed))
+
+
+@pytest.mark.parametrize(("number", "recipe"), [(0, li2022), (1, takahashi2023)])
+def test_the_scales_of_recipes(number: int, recipe: Any) -> None:
+    text = section(TEXT["docs/recipes.md"], "Scales")
+    scales = [recipe.SCALES[name] for name in head(text, number)[1:3]]
+    told = {row[0]: row[1:3] for row in table(text, number)}
+    assert told == {
+        one.name: [str(getattr(scale, one.name)).strip("()") for scale in scales] for one in fields(recipe.Scale)
+    }
+    assert recipe.NAME in {row[0] for row in table(TEXT["docs/recipes.md"])}
