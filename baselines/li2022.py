@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,13 @@ RULES = "li2022"
 KINDS = ("random", "symmetric", "local-search")
 NETWORKS = {"CNN_i": "cnn-i", "CNN_g": "cnn-g", "GCN_4": "gcn4", "GCN_32": "gcn32"}
 """By the paper's names."""
+BEYOND: dict[str, tuple[str, dict[str, Any]]] = {
+    "GCN_4 without loops": ("gcn4-no-loops", {"network": "gcn4:loops=false"}),
+    "CNN_g without loops": ("cnn-g-no-loops", {"network": "cnn-g:loops=false"}),
+    "CNN_i, symmetries": ("cnn-i-symmetries", {"network": "cnn-i", "symmetry": True}),
+    "units, symmetries": ("units", {"network": "units", "symmetry": True}),
+}
+"""What the paper does not have: names on the page, their runs, and what is set otherwise than for its networks."""
 MCTS = "MCTS-200"
 LARGER = "symmetric 10×10"
 """Symmetric maps of a size that no network was trained on."""
@@ -53,6 +61,9 @@ MATCHES = {
     ("CNN_g", "CNN_i", "local-search"): (306, 117, 77),
 }
 """Won, tied and lost by the first."""
+OURS = "units, symmetries"
+OWN_MATCHES = ((OURS, "GCN_4", "symmetric"), (OURS, "GCN_4", "local-search"), (OURS, MCTS, LARGER))
+"""Those that the paper does not have."""
 SECONDS = {
     "symmetric": {"GCN_4": 1.42, "CNN_g": 1.78, "CNN_i": 1.89, MCTS: 5.34},
     "local-search": {"GCN_4": 3.64, "CNN_g": 3.98, "CNN_i": 4.15, MCTS: 5.54},
@@ -104,12 +115,9 @@ def cook(workshop: Workshop, scale: Scale) -> str:
         "training": stages.data_set(workshop, "training", recipe),
         "test": stages.data_set(workshop, "test", test),
     }
-    runs = stages.trained(workshop, "training", {name: _config(workshop, scale, name) for name in NETWORKS.values()})
+    runs = stages.trained(workshop, "training", _configs(workshop, scale))
     scores = workshop.stage("accuracy", lambda: _accuracies(workshop))
-    cast = stages.Cast(
-        {name: workshop.folder / "runs" / network / "best.safetensors" for name, network in NETWORKS.items()},
-        {MCTS: "mcts:sims=200"},
-    )
+    cast = stages.Cast(_weights(workshop), {MCTS: "mcts:sims=200"})
     sources = {"symmetric": "li-symmetric", "local-search": maps[2], LARGER: "li-symmetric-10"}
     most = max(scale.match_games // 2, scale.timed)
     games = {
@@ -117,36 +125,44 @@ def cook(workshop: Workshop, scale: Scale) -> str:
         for kind, source in sources.items()
     }
     matches = {}
-    for (a, b, kind), _ in MATCHES.items():
+    for a, b, kind in (*MATCHES, *OWN_MATCHES):
         if a == "GCN_4" or scale.all_pairs:
             name = f"{_plain(kind)}-{_plain(a)}-{_plain(b)}"
             matches[a, b, kind] = stages.match(workshop, name, games[kind], cast, (a, b), scale.match_games)
     times = {
-        kind: stages.thinking(workshop, _plain(kind), games[kind], cast, list(SECONDS[kind]), scale.timed)
+        kind: stages.thinking(workshop, _plain(kind), games[kind], cast, [*SECONDS[kind], OURS], scale.timed)
         for kind in SECONDS
     }
     return _page(workshop, scale, counts, runs, scores, matches, times)
 
 
 def _plain(name: str) -> str:
-    return name.lower().replace("×", "x").replace(" ", "-")
+    return name.lower().replace("×", "x").replace(",", "").replace(" ", "-")
 
 
-def _config(workshop: Workshop, scale: Scale, network: str) -> ValueConfig:
-    return ValueConfig(
-        network=network,
+def _configs(workshop: Workshop, scale: Scale) -> dict[str, ValueConfig]:
+    """How each is trained, by the name of its run."""
+    alike = ValueConfig(
         data=str(workshop.folder / "data" / "training"),
         test_data=str(workshop.folder / "data" / "test"),
         validation_share=0.1,
         choose_by="accuracy",
         loss="mse",
         lr=scale.rate,
+        schedule="cosine",
         batch=scale.batch,
         epochs=scale.epochs,
-        symmetry=True,
         seed=workshop.seed,
         checkpoint_seconds=30.0,
     )
+    configs = {name: replace(alike, network=name) for name in NETWORKS.values()}
+    return configs | {run: replace(alike, **other) for run, other in BEYOND.values()}
+
+
+def _weights(workshop: Workshop) -> dict[str, Path]:
+    """The files of the networks by their names on the page."""
+    runs = NETWORKS | {name: run for name, (run, _) in BEYOND.items()}
+    return {name: workshop.folder / "runs" / run / "best.safetensors" for name, run in runs.items()}
 
 
 def _accuracies(workshop: Workshop) -> dict[str, Any]:
@@ -157,10 +173,7 @@ def _accuracies(workshop: Workshop) -> dict[str, Any]:
     data = open_data(workshop.folder / "data" / "test")
     known = np.unique(open_data(workshop.folder / "data" / "training").column("start"))
     rows = np.arange(data.states)
-    found = {
-        name: score(workshop.folder / "runs" / network / "best.safetensors", data, rows)
-        for name, network in NETWORKS.items()
-    }
+    found = {name: score(path, data, rows) for name, path in _weights(workshop).items()}
     return {"networks": found, "known starts": int(np.isin(np.unique(data.column("start")), known).sum())}
 
 
@@ -178,7 +191,7 @@ def _page(
 ) -> str:
     by_name = scores["networks"]
     accuracies = [claim for name in NETWORKS for claim in _accuracy_claims(name, by_name[name])]
-    plays = {key: _match_claim(key, result) for key, result in matches.items()}
+    plays = {key: _match_claim(key, result) for key, result in matches.items() if key in MATCHES}
     scale_name = next(name for name, known in SCALES.items() if known == scale)
     parts = [
         "# Li 2022: graph convolutional networks for turn-based strategy games",
@@ -193,12 +206,18 @@ def _page(
         ),
         _orders(by_name),
         f"{_baseline(counts['test'])} {scores['known starts']} starts of the test are also in the training data.",
+        "### Beyond the paper\n\nTrained alike but for what the name says. The paper's figure draws no loops: a unit "
+        "that can attack nobody has neither HP nor type in its matrices. With loops, a unit's own numbers stand on the "
+        "diagonals. Symmetries: every state is seen in a random one of the board's eight; matrices of units are the "
+        "same in all. `units` is the network of ours for boards and armies of any size.",
+        page.table(["network", "weights", *("all", *KINDS)], _beyond_rows(by_name, runs)),
         "## Matches\n\nDepth-2 minimax with the networks. Results are won-drawn-lost of the player named first, a draw "
         "is half a point.",
         page.table(
             ["player", "against", "maps", "paper", "ours", "score, paper", "ours", "95% interval", "verdict"],
             [_match_row(key, matches[key], claim) for key, claim in plays.items()],
         ),
+        *_own_matches(matches),
         "## Thinking time\n\nThe first move of a game. The paper's are means, on other hardware, so that ratios do not "
         f"compare programs alone; ours are medians over {scale.timed} starts, one thread.",
         page.table(["maps", "player", "paper", "ours", "times as fast"], _time_rows(times)),
@@ -232,6 +251,35 @@ def _accuracy_rows(claims: list[Claim], runs: dict[str, Any]) -> list[list[str]]
     return rows
 
 
+def _beyond_rows(by_name: dict[str, Any], runs: dict[str, Any]) -> list[list[str]]:
+    rows = []
+    for name, (run, _) in BEYOND.items():
+        found = [by_name[name]["overall"], *by_name[name]["by source"]]
+        scores = [f"{page.percent(own['accuracy'])} ({_interval(own)})" for own in found]
+        rows.append([name, f"{runs[run]['network']['weights']:,}", *scores])
+    return rows
+
+
+def _own_matches(matches: dict[tuple[str, str, str], Any]) -> list[str]:
+    """The matches that the paper does not have, if they were played."""
+    rows = [
+        [*key, _result(matches[key]), page.percent(matches[key]["score"]), _interval(matches[key])]
+        for key in OWN_MATCHES
+        if key in matches
+    ]
+    if not rows:
+        return []
+    return ["Beyond the paper:", page.table(["player", "against", "maps", "result", "score", "95% interval"], rows)]
+
+
+def _result(match: dict[str, Any]) -> str:
+    return f"{match['wins']}-{match['draws']}-{match['losses']}"
+
+
+def _interval(found: dict[str, Any]) -> str:
+    return page.interval(found["low"], found["high"])
+
+
 def _orders(by_name: dict[str, Any]) -> str:
     """Which network is better than which, in the paper and here."""
     paper = sorted(NETWORKS, key=lambda name: -ACCURACY[name][0])
@@ -261,15 +309,16 @@ def _match_claim(key: tuple[str, str, str], result: dict[str, Any]) -> Claim:
 
 def _match_row(key: tuple[str, str, str], result: dict[str, Any], claim: Claim) -> list[str]:
     paper = "-".join(map(str, MATCHES[key]))
-    return [*key, paper, f"{result['wins']}-{result['draws']}-{result['losses']}", *claim.cells]
+    return [*key, paper, _result(result), *claim.cells]
 
 
 def _time_rows(times: dict[str, dict[str, float]]) -> list[list[str]]:
-    return [
-        [kind, player, f"{paper:.2f} s", f"{1000 * times[kind][player]:.3g} ms", f"{paper / times[kind][player]:,.0f}"]
-        for kind, players in SECONDS.items()
-        for player, paper in players.items()
-    ]
+    rows = []
+    for kind, papers in SECONDS.items():
+        for player, seconds in times[kind].items():
+            told = [f"{papers[player]:.2f} s", f"{papers[player] / seconds:,.0f}"] if player in papers else ["–", "–"]
+            rows.append([kind, player, told[0], f"{1000 * seconds:.3g} ms", told[1]])
+    return rows
 
 
 def _count_rows(counts: dict[str, list[dict[str, int]]]) -> list[list[str]]:
@@ -293,9 +342,12 @@ def _differences(scale: Scale) -> list[str]:
         f"Test: games from other starts, as in the paper; {_sum_text(scale.test_games)} of random, symmetric and "
         "local-search maps, where the paper has 15 + 25 + 80.",
         f"Local-search maps: made with players of {scale.rollouts:,} rollouts, the paper's had {ROLLOUTS:,}.",
-        "Training: Adam, mean squared error, every state seen in a random symmetry of the board, for all networks "
-        f"alike; {scale.epochs} epochs in batches of {scale.batch}. The paper tells none of these. The epoch is chosen "
-        "by accuracy on a tenth of the training maps that is held out; the test has no say in it.",
+        f"Training: Adam from {scale.rate:g} by a cosine to 0, mean squared error, {scale.epochs} epochs in batches of "
+        f"{scale.batch}. The paper tells none of these. The epoch is chosen by accuracy on a tenth of the training "
+        "maps that is held out; the test has no say in it.",
+        "Matrices: with loops, see above; and the player to move comes first, where the paper has red first.",
+        "Graph layers: the paper's counts of weights tell how many numbers there are, not what they do (see "
+        "docs/networks.md).",
         "Networks: both CNNs have other counts of weights than the paper's, which do not follow from its table.",
         f"Matches: {scale.match_games} games each from {scale.match_games // 2} start(s) with both colours, the same "
         "for all pairs; the paper's have 500 games. `mcts:sims=200` is compiled and ours.",

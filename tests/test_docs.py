@@ -421,6 +421,7 @@ def test_arrays_of_actions() -> None:
     ("name", "number", "count"),
     [
         ("li-matrices", 1, li.CHANNELS),
+        ("li-matrices", 2, li.NODE_FEATURES),
         ("li-image", 1, li.PLANES),
         ("kimura-planes", 1, kimura.PLANES),
         ("tubstap-units", 1, unit_tokens.UNIT_FEATURES),

@@ -376,23 +376,8 @@ def test_graphs_of_units(name: str) -> None:
         among = arrays[edges][i].transpose(1, 2, 0) if name == "li-matrices" else arrays[edges][i]
         source, destination = np.flatnonzero(mask[i])[graph.edge_index.numpy()]
         assert np.array_equal(graph.edge_attr, among[source, destination])
-        if name != "li-matrices":
-            nodes = arrays["units" if name == "tubstap-units" else "nodes"]
-            assert np.array_equal(graph.x, nodes[i][mask[i]])
-    if name == "li-matrices":
-        hp = [
-            state["hp"][slot]
-            for state, me in zip(states, game.player(states), strict=True)
-            for slot in slots(state, me)
-        ]
-        assert batch.x[:, 0].tolist() == hp and batch.x.shape[1] == 4
-
-
-def slots(state: np.void, me: int) -> list[int]:
-    """The slots of the living, mine first."""
-    return sorted(
-        (slot for slot in range(32) if int(state["alive"]) >> slot & 1), key=lambda slot: (slot // 16 != me, slot)
-    )
+        nodes = arrays["units" if name == "tubstap-units" else "nodes"]
+        assert np.array_equal(graph.x, nodes[i][mask[i]])
 
 
 @pytest.mark.parametrize("name", [name for name in GRAPHS if game_of(name) == "warzone"])

@@ -115,7 +115,7 @@ def test_other_files(path: Path) -> None:
         ({"options": '{"game": 3}'}, "its options do not fit its network: unknown option .* 'game'"),
         ({"options": '{"unit": 3}'}, r"unknown option of the network 'gcn4' 'unit' \(did you mean 'units'\?\)"),
         ({"options": '{"units": "3"}'}, "units='3': valid are whole numbers"),
-        ({"options": '{"units": 4}'}, r"first.kernel is float32 \(6, 16, 6\), not float32 \(8, 16, 8\)"),
+        ({"options": '{"units": 4}'}, r"first.kernel is float32 \(16, 6, 6\), not float32 \(16, 8, 8\)"),
         ({"name": "gcn32"}, "its weights do not fit its network: second"),
         ({"name": "kimura", "options": '{"blocks": 100, "filters": 4096}'}, "its weights do not fit its network"),
     ],

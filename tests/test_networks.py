@@ -13,6 +13,7 @@ from torch import Tensor
 import sandtable
 from sandtable.encoders.networks.convolutions import NormedConv
 from sandtable.encoders.networks.kimura import ACTIONS, move_places
+from sandtable.encoders.networks.li import GraphLayer
 from sandtable.encoders.networks.network import Network
 from sandtable.encoders.networks.registry import NETWORKS, network_class, network_names, network_options
 
@@ -195,12 +196,35 @@ def test_a_network_of_more_units_takes_fewer(name: str) -> None:
     """Those that are not there are dead ones, on their side."""
     game = game_on("tubstap", "kimura-map01")
     states, network = positions(game), network_for(name)
-    matrices = network.features(game, states)["matrices"]
-    padded = torch.zeros(12, 6, 6, 6)
+    features = network.features(game, states)
+    padded = {"matrices": torch.zeros(12, 6, 6, 6), "nodes": torch.zeros(12, 6, 4), "unit_mask": torch.zeros(12, 6)}
     places = torch.tensor([0, 1, 3, 4])
-    padded[:, :, places[:, None], places] = matrices
-    expected = network({"matrices": padded}).value.detach().numpy()
+    padded["matrices"][:, :, places[:, None], places] = features["matrices"]
+    for name in ("nodes", "unit_mask"):
+        padded[name][:, places] = features[name].float()
+    expected = network(padded).value.detach().numpy()
     np.testing.assert_allclose(network.values(game, states), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gcn4", "gcn32", "cnn-g"])
+def test_loops_tell_what_the_matrices_do_not(name: str) -> None:
+    """HP of units that can attack nobody; and with none, what stands in the nodes is not looked at."""
+    game = game_on("tubstap", "li-symmetric")
+    network, plain = network_for(name, game), sandtable.make_network(name, game, loops=False)
+    features = network.features(game, positions(game))
+    healthier = {**features, "nodes": features["nodes"] + torch.tensor([1.0, 0, 0, 0])}
+    assert not torch.equal(network(features).value, network(healthier).value)
+    assert torch.equal(plain(features).value, plain(healthier).value)
+
+
+def test_lis_graph_layer_is_a_sum_over_its_inputs() -> None:
+    """y_o = relu(Σ_i x_i diag(s_io) W_o), written out."""
+    layer = GraphLayer(3, 2, 4)
+    x = torch.randn(5, 3, 4, 4)
+    y = layer(x.transpose(1, 2).flatten(2)).unflatten(2, (2, 4)).transpose(1, 2)
+    for o in range(2):
+        expected = sum(x[:, i] @ torch.diag(layer.scale[i, o]) @ layer.kernel[o] for i in range(3))
+        torch.testing.assert_close(y[:, o], F.relu(expected))
 
 
 def test_the_order_of_territories_changes_nothing() -> None:

@@ -61,31 +61,26 @@ def _write_row(state, slot, me, units, can_act, matrices):
 
 
 @jit
-def _matrices_each(states, players, units, matrices, mask):
-    for b in range(len(states)):
-        state, me = states[b], players[b]
-        living, active = state.alive, active_units(state)
-        while living:
-            slot = lowest_slot(living)
-            living &= living - _ONE
-            mask[b, unit_place(slot, me, units)] = 1
-            _write_row(state, slot, me, units, (active >> np.uint32(slot)) & _ONE, matrices[b])
+def _write_node(state, slot, me, can_act, node):
+    """HP, signed type, mobility and whether it can act, of a living unit."""
+    node[_HP] = state.hp[slot]
+    node[_TYPE] = _signed_type(state, slot, me)
+    node[_MOBILITY] = mobility(state, state.kind[slot])
+    node[_CAN_ACT] = can_act
 
 
 @jit
-def _nodes_each(states, players, units, nodes):
-    """HP, signed type, mobility and whether it can act, of every living unit."""
+def _graph_each(states, players, units, matrices, nodes, mask):
     for b in range(len(states)):
         state, me = states[b], players[b]
         living, active = state.alive, active_units(state)
         while living:
             slot = lowest_slot(living)
             living &= living - _ONE
-            node = nodes[b, unit_place(slot, me, units)]
-            node[_HP] = state.hp[slot]
-            node[_TYPE] = _signed_type(state, slot, me)
-            node[_MOBILITY] = mobility(state, state.kind[slot])
-            node[_CAN_ACT] = (active >> np.uint32(slot)) & _ONE
+            i, can_act = unit_place(slot, me, units), (active >> np.uint32(slot)) & _ONE
+            mask[b, i] = 1
+            _write_node(state, slot, me, can_act, nodes[b, i])
+            _write_row(state, slot, me, units, can_act, matrices[b])
 
 
 @jit
@@ -123,7 +118,7 @@ def _box(lows: list[float], highs: list[float], *shape: int) -> spaces.Box:
 
 
 class LiMatrices(TubstapEncoder):
-    """matrices (6, n, n) over n = 2u units, mine first, and unit_mask (n,). Row i, column j:
+    """matrices (6, n, n) over n = 2u units, mine first, nodes (n, 4) and unit_mask (n,). Matrices in row i, column j:
 
     0 HP of i, if i can attack j: if it were i's turn, it could go somewhere, perhaps stay, and legally attack j there.
       Whether i has acted does not matter (in the paper's figure a unit that has moved still has its edges).
@@ -135,6 +130,9 @@ class LiMatrices(TubstapEncoder):
     4 Manhattan distance of i and j, whoever they are.
     5 1 if i can attack j: the adjacency matrix that the paper's numbers of weights imply, though its figure has five.
 
+    Node i, of its own: HP, type, mobility and 1 if it may still act in this turn, whomever it can attack. The paper's
+    figure has none: of a unit that can attack nobody its matrices tell neither HP nor type.
+
     Rows and columns of the dead, and of places that a side does not fill, are 0 with mask 0.
     """
 
@@ -144,32 +142,33 @@ class LiMatrices(TubstapEncoder):
         super().__init__(game)
         self._n = n = 2 * self._units
         farthest = float(self._width + self._height - 2)
+        lows = [0.0, 1.0 - KINDS, 0.0, 0.0, 0.0, 0.0]
         highs = [MAX_HP, KINDS - 1, _MOST_MOBILE, 1.0, farthest, 1.0]
+        low, high = (np.tile(np.array(bounds[:NODE_FEATURES], np.float32), (n, 1)) for bounds in (lows, highs))
         self.space = spaces.Dict(
             {
-                "matrices": _box([0.0, 1.0 - KINDS, 0.0, 0.0, 0.0, 0.0], highs, n, n),
+                "matrices": _box(lows, highs, n, n),
+                "nodes": spaces.Box(low, high, (n, NODE_FEATURES), np.float32),
                 "unit_mask": spaces.MultiBinary(n),
             }
         )
 
     def encode(self, states: np.ndarray, players: np.ndarray | None = None) -> Arrays:
-        """matrices (b, 6, n, n) float32 and unit_mask (b, n) int8 of states (b,)."""
+        """matrices (b, 6, n, n) float32, nodes (b, n, 4) float32 and unit_mask (b, n) int8 of states (b,)."""
         states, players = self._views(states, players)
         matrices = np.zeros((len(states), CHANNELS, self._n, self._n), np.float32)
+        nodes = np.zeros((len(states), self._n, NODE_FEATURES), np.float32)
         mask = np.zeros((len(states), self._n), np.int8)
-        _matrices_each(states, players, self._units, matrices, mask)
-        return {"matrices": matrices, "unit_mask": mask}
+        _graph_each(states, players, self._units, matrices, nodes, mask)
+        return {"matrices": matrices, "nodes": nodes, "unit_mask": mask}
 
     def to_pyg(self, states: np.ndarray, players: np.ndarray | None = None) -> Batch:
-        """A graph a state: x (m, 4) with HP, type, mobility and can act of the living units; an edge each way between
-        any two of them, whose edge_attr (e, 6) are the entries of the six matrices."""
+        """A graph a state: x (m, 4) are the nodes of the living units; an edge each way between any two of them, whose
+        edge_attr (e, 6) are the entries of the six matrices."""
         pyg = load_pyg()
-        states, players = self._views(states, players)
-        nodes = np.zeros((len(states), self._n, NODE_FEATURES), np.float32)
-        _nodes_each(states, players, self._units, nodes)
         arrays = self.encode(states, players)
         graphs = []
-        for x, matrices, mask in zip(nodes, arrays["matrices"], arrays["unit_mask"], strict=True):
+        for x, matrices, mask in zip(arrays["nodes"], arrays["matrices"], arrays["unit_mask"], strict=True):
             alive = np.flatnonzero(mask)
             links = np.argwhere(~np.eye(len(alive), dtype=np.bool_))
             source, destination = alive[links].T

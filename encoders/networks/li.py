@@ -10,14 +10,13 @@ from torch import Tensor, nn
 
 from sandtable.encoders.features.li import CHANNELS, PLANES
 from sandtable.encoders.networks.boards import board_of, check_board
-from sandtable.encoders.networks.network import Features, Network, Output, whole
+from sandtable.encoders.networks.network import Features, Network, Output, whole, yes_or_no
 from sandtable.envs.game import Game
 from sandtable.envs.tubstap.tables import MAX_SIDE, MAX_UNITS
 
-_CAN_ATTACK = 5
-"""Which of the matrices says who can attack whom."""
-_SCALE = 0.1
-"""HP and distances are handed in as they are; kernels can undo a factor that all matrices share."""
+_SCALES = (0.1, 0.2, 0.2, 1.0, 0.1, 1.0)
+"""What the matrices are multiplied by: HP, type, mobility, moved or not, distance, can attack."""
+_IMAGE_SCALE = 0.1
 _HIDDEN = 512
 _CNN_HIDDEN = 256
 
@@ -25,23 +24,22 @@ _CNN_HIDDEN = 256
 class GraphLayer(nn.Module):
     """Matrices of units against units → as many as there are outputs.
 
-    A kernel (n, n) for each output and a bias (n,) for each pair of input and output, as the paper's counts of weights
-    demand: y_o = Σ_i relu(Â x_i W_o + b_io), where Â, of Kipf 2016, is the mean over a unit and those that it can
-    attack.
+    A kernel (n, n) for each output and n numbers for each pair of input and output, as the paper's counts of weights
+    demand: y_o = relu(Σ_i x_i diag(s_io) W_o). That is Kipf 2016 with several weighted adjacency matrices x_i and no
+    other features of the nodes, a relation's weights being the kernel with its rows scaled.
     """
 
     def __init__(self, inputs: int, outputs: int, n: int) -> None:
         super().__init__()
-        self.kernel = nn.Parameter(torch.empty(n, outputs, n))
-        self.bias = nn.Parameter(torch.empty(inputs, 1, outputs, n))
-        for weight in (self.kernel, self.bias):
-            nn.init.uniform_(weight, -((inputs * n) ** -0.5), (inputs * n) ** -0.5)
+        self.kernel = nn.Parameter(torch.empty(outputs, n, n))
+        self.scale = nn.Parameter(torch.empty(inputs, outputs, n))
+        nn.init.uniform_(self.kernel, -(n**-0.5), n**-0.5)
+        nn.init.uniform_(self.scale, -((3 / inputs) ** 0.5), (3 / inputs) ** 0.5)
 
-    def forward(self, x: Tensor, attacks: Tensor) -> Tensor:
-        """(b, inputs, n, n) → (b, outputs, n, n); attacks (b, 1, n, n) is Â."""
-        n, outputs, _ = self.kernel.shape
-        y = (attacks @ x @ self.kernel.flatten(1)).unflatten(-1, (outputs, n))
-        return F.relu(y + self.bias).sum(1).transpose(1, 2)
+    def forward(self, x: Tensor) -> Tensor:
+        """(b, n, inputs · n) → (b, n, outputs · n): row by row, the rows of all matrices side by side."""
+        weight = torch.einsum("ioj,ojl->ijol", self.scale, self.kernel)
+        return F.relu(x @ weight.flatten(2).flatten(0, 1))
 
 
 class _OfMatrices(Network):
@@ -51,9 +49,9 @@ class _OfMatrices(Network):
     encoder_names = ("li-matrices",)
     head = "value"
 
-    def __init__(self, units: int = 3) -> None:
-        super().__init__(units=whole("units", units, 1, MAX_UNITS))
-        self._units = units
+    def __init__(self, units: int = 3, loops: bool = True) -> None:
+        super().__init__(units=whole("units", units, 1, MAX_UNITS), loops=yes_or_no("loops", loops))
+        self._units, self._loops = units, loops
 
     @classmethod
     def options_for(cls, game: Any) -> dict[str, Any]:
@@ -66,8 +64,16 @@ class _OfMatrices(Network):
                 f"{self._units}: make it with units={game.units_a_side}"
             )
 
-    def _padded(self, matrices: Tensor) -> Tensor:
-        """The matrices (b, 6, n, n) with room for as many units as it was built for, mine first."""
+    def _matrices(self, features: Features) -> Tensor:
+        """The matrices (b, 6, n, n), scaled, with room for as many units as it was built for, mine first; with loops,
+        a unit's own numbers on the diagonals, as if it could attack itself."""
+        matrices = features["matrices"]
+        if self._loops:
+            alive = features["unit_mask"].unsqueeze(-1)
+            none = torch.zeros_like(alive)
+            own = torch.cat([features["nodes"], none, alive], -1)
+            matrices = matrices + torch.diag_embed(own.transpose(1, 2))
+        matrices = matrices * matrices.new_tensor(_SCALES).view(-1, 1, 1)
         least, most = matrices.shape[-1] // 2, self._units
         if least == most:
             return matrices
@@ -81,19 +87,16 @@ class _Gcn(_OfMatrices):
 
     outputs: int
 
-    def __init__(self, units: int = 3) -> None:
-        super().__init__(units)
+    def __init__(self, units: int = 3, loops: bool = True) -> None:
+        super().__init__(units, loops)
         n = 2 * units
         self.first = GraphLayer(CHANNELS, 16, n)
         self.second = GraphLayer(16, self.outputs, n)
         self.value = _value_head(self.outputs * n * n, _HIDDEN)
 
     def forward(self, features: Features) -> Output:
-        x = self._padded(features["matrices"])
-        attacks = (x[:, _CAN_ATTACK] != 0).float() + torch.eye(x.shape[-1], device=x.device)
-        attacks = (attacks / attacks.sum(-1, keepdim=True)).unsqueeze(1)
-        x = self.second(self.first(_SCALE * x, attacks), attacks)
-        return Output(self.value(x.flatten(1)).squeeze(1))
+        x = self._matrices(features).transpose(1, 2).flatten(2)
+        return Output(self.value(self.second(self.first(x)).flatten(1)).squeeze(1))
 
 
 class Gcn4(_Gcn):
@@ -115,12 +118,12 @@ class CnnG(_OfMatrices):
 
     name = "cnn-g"
 
-    def __init__(self, units: int = 3) -> None:
-        super().__init__(units)
+    def __init__(self, units: int = 3, loops: bool = True) -> None:
+        super().__init__(units, loops)
         self.net = _lenet(CHANNELS, 2 * units, 2 * units)
 
     def forward(self, features: Features) -> Output:
-        return Output(self.net(_SCALE * self._padded(features["matrices"])).squeeze(1))
+        return Output(self.net(self._matrices(features)).squeeze(1))
 
 
 class CnnI(Network):
@@ -143,7 +146,7 @@ class CnnI(Network):
         check_board(self, game)
 
     def forward(self, features: Features) -> Output:
-        return Output(self.net(_SCALE * features["image"]).squeeze(1))
+        return Output(self.net(_IMAGE_SCALE * features["image"]).squeeze(1))
 
 
 def _lenet(planes: int, height: int, width: int) -> nn.Sequential:

@@ -54,10 +54,11 @@ def signed_type(unit: Piece, me: int) -> int:
 
 def li_matrices(position: Position, me: int, units: int) -> Arrays:
     game, place, n = Reference.at(position), places(position, me, units), 2 * units
-    matrices, mask = np.zeros((6, n, n), np.float32), np.zeros(n, np.int8)
+    matrices, nodes, mask = np.zeros((6, n, n), np.float32), np.zeros((n, 4), np.float32), np.zeros(n, np.int8)
     for unit in living(game):
         i = place[unit.id]
         mask[i] = 1
+        nodes[i] = unit.hp, signed_type(unit, me), game._mobility(unit), can_act(game, unit)
         for other in living(game):
             j = place[other.id]
             matrices[4, i, j] = distance(unit.cell, other.cell)
@@ -66,7 +67,7 @@ def li_matrices(position: Position, me: int, units: int) -> Arrays:
                 if attacks(game, unit, other):
                     numbers = (unit.hp, signed_type(unit, me), game._mobility(unit))
                     matrices[[0, 1, 2, 5], i, j] = [*numbers, 1]
-    return {"matrices": matrices, "unit_mask": mask}
+    return {"matrices": matrices, "nodes": nodes, "unit_mask": mask}
 
 
 def li_image(position: Position, me: int, units: int) -> Arrays:
