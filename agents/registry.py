@@ -21,6 +21,7 @@ _AGENTS: dict[str, str | Callable[..., Policy]] = {
     "mcts": "sandtable.agents.mcts:MctsPolicy",
     "minimax": "sandtable.agents.minimax:MinimaxPolicy",
     "muct": "sandtable.agents.mcts:MuctPolicy",
+    "pvmcts": "sandtable.agents.pvmcts:PvmctsPolicy",
 }
 
 

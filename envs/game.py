@@ -39,6 +39,9 @@ def play(state, move): ...  # play the move in place
 def done(state): ...  # is it over
 
 
+def attacks(state, move): ...  # does this legal move attack
+
+
 def forget(state, rng): ...  # take away what the mover cannot know: coins to come (drawn anew), orders not yet open
 
 

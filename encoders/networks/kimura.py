@@ -18,12 +18,16 @@ from sandtable.encoders.networks.network import Features, Network, Output, share
 from sandtable.envs.bitboard import layout_for
 from sandtable.envs.game import Game, as_states
 from sandtable.envs.tubstap.state import NOBODY
+from sandtable.envs.tubstap.tables import MAX_UNITS
 
 DIRECTIONS = ((0, -1), (1, 0), (0, 1), (-1, 0))
 """Where the target of an attack stands, (x, y) from the cell that it is attacked from: above, right, below, left."""
 ACTIONS = 1 + len(DIRECTIONS)
 """Of each cell: end the move there, or attack from there in one of the directions."""
 _HEAD_FILTERS, _VALUE_HIDDEN = 32, 128
+_SLOTS = 2 * MAX_UNITS
+_NO_PLACE = -30.0
+"""The logit of a move that the policy has no place for."""
 
 
 class Block(nn.Module):
@@ -46,6 +50,7 @@ class Kimura(Network):
     game = "tubstap"
     encoder_names = ("kimura-planes",)
     head = "value"
+    has_policy = True
 
     def __init__(self, blocks: int = 8, filters: int = 128, separable: bool = True, dropout: float = 0.3) -> None:
         super().__init__(
@@ -69,6 +74,34 @@ class Kimura(Network):
         """selected (b,): the slot of the unit selected in each state, or -1 for none; None: none anywhere."""
         encoder: Any = self._encoders(game)[0]
         return {"planes": torch.from_numpy(encoder.encode(states, players, selected)["planes"])}
+
+    def move_features(self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> Features:
+        """The planes of each state with each of its units that can act selected: the network is asked about each."""
+        of_state = np.repeat(np.arange(len(states)), np.diff(ends))
+        pairs, of_pair = np.unique(of_state * _SLOTS + moves[:, 0], return_inverse=True)
+        state_of_pair, selected = np.divmod(pairs, _SLOTS)
+        places = move_places(game, states[of_state], moves)
+        return {
+            **self.features(game, states[state_of_pair], selected=selected),
+            "state": torch.from_numpy(state_of_pair),
+            "pair": torch.from_numpy(of_pair),
+            "place": torch.from_numpy(places),
+            "states": torch.tensor(len(states)),
+        }
+
+    def judge(self, features: Features) -> tuple[Tensor, Tensor]:
+        """The value of a state is the mean over its units; of the policy each unit has the same share."""
+        output = self(features)
+        state, pair, place = features["state"], features["pair"], features["place"]
+        count = int(features["states"])
+        value = output.value.new_zeros(count).index_add(0, state, output.value)
+        value = value / torch.bincount(state, minlength=count)
+        assert output.policy is not None
+        cells = output.policy.flatten(1)
+        logits = torch.where(place < 0, _NO_PLACE, cells[pair, place.clamp(min=0)])
+        top = logits.new_full((len(cells),), -torch.inf).scatter_reduce(0, pair, logits, "amax").detach()
+        total = logits.new_zeros(len(cells)).index_add(0, pair, (logits - top[pair]).exp())
+        return value, logits - top[pair] - total.log()[pair]
 
     def forward(self, features: Features) -> Output:
         x = features["planes"].contiguous(memory_format=torch.channels_last)

@@ -113,28 +113,42 @@ class Network(nn.Module, ABC):
                 self.train()
         return out
 
-    def logits(
+    def evaluate(
         self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray, batch: int = 1024
-    ) -> np.ndarray:
-        """The logits (m,) float32 of moves (m, length) of states (b,), moves[ends[i] : ends[i + 1]] those of the i-th,
-        as game.moves_each answers them. A softmax over the moves of one state is its policy. As in play, like values.
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The values (b,) float32 of states (b,) for their players to move, and the logits (m,) float32 of moves
+        (m, length), moves[ends[i] : ends[i + 1]] those of the i-th state, as game.moves_each answers them. A softmax
+        over the moves of one state is its policy. As in play, like values.
         """
-        out = np.empty(len(moves), np.float32)
+        values, logits = np.empty(len(states), np.float32), np.empty(len(moves), np.float32)
         training = self.training
-        self.eval()
+        if training:
+            self.eval()
         try:
             with torch.inference_mode():
                 for start in range(0, len(states), batch):
                     stop = min(start + batch, len(states))
                     part = slice(int(ends[start]), int(ends[stop]))
                     bounds = ends[start : stop + 1] - ends[start]
-                    out[part] = self._logits(game, states[start:stop], moves[part], bounds).numpy()
+                    value, policy = self.judge(self.move_features(game, states[start:stop], moves[part], bounds))
+                    values[start:stop], logits[part] = value.numpy(), policy.numpy()
         finally:
-            self.train(training)
-        return out
+            if training:
+                self.train()
+        return values, logits
 
-    def _logits(self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> Tensor:
+    def logits(self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """The logits (m,) float32 of moves (m, length) of states (b,), as `evaluate` answers them."""
+        return self.evaluate(game, states, moves, ends)[1]
+
+    def move_features(self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> Features:
+        """What `judge` takes, for a network with a policy: the states (b,) as their movers see them, and moves."""
         raise ValueError(f"the network {self.name!r} has no policy over the moves of a state")
+
+    def judge(self, features: Features) -> tuple[Tensor, Tensor]:
+        """The values (b,) of states and the logits (m,) of all their moves, in their order."""
+        output = self(features)
+        return output.value, output.policy
 
     def _classified(self, logits: Tensor, policy: Tensor | None = None) -> Output:
         """The answer of a network with classes."""

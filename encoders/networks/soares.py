@@ -124,14 +124,17 @@ class Soares(Network):
             features["orders"] = torch.from_numpy(encoder.orders(states, moves, players))
         return features
 
-    def _logits(self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> Tensor:
+    def move_features(self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> Features:
         counts = np.diff(ends)
         listed = np.arange(int(counts.max(initial=0))) < counts[:, None]
         padded = np.zeros((*listed.shape, moves.shape[1]), np.int16)
         padded[listed] = moves
-        policy = self(self.features(game, states, moves=padded)).policy
-        assert policy is not None
-        return policy[torch.from_numpy(listed)]
+        return {**self.features(game, states, moves=padded), "listed": torch.from_numpy(listed)}
+
+    def judge(self, features: Features) -> tuple[Tensor, Tensor]:
+        output = self(features)
+        assert output.policy is not None
+        return output.value, output.policy[features["listed"]]
 
     def forward(self, features: Features) -> Output:
         board = Board(features)

@@ -126,10 +126,8 @@ class Units(Network):
             features |= {f"action_{name}": torch.from_numpy(array) for name, array in actions.items()}
         return features
 
-    def _logits(self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> Tensor:
-        policy = self(self.features(game, states, moves=moves, ends=ends)).policy
-        assert policy is not None
-        return policy
+    def move_features(self, game: Game, states: np.ndarray, moves: np.ndarray, ends: np.ndarray) -> Features:
+        return self.features(game, states, moves=moves, ends=ends)
 
     def forward(self, features: Features) -> Output:
         units, pairs, mask = features["units"], features["pairs"], features["unit_mask"].to(torch.float32)

@@ -440,6 +440,11 @@ def key(state):
 
 
 @jit
+def attacks(state, move):
+    return move[2] != NOBODY
+
+
+@jit
 def forget(state, rng):
     """Everything is known in this game."""
 
@@ -459,6 +464,7 @@ for _question, _body in (
     (game.outcome, outcome),
     (game.material, material),
     (game.key, key),
+    (game.attacks, attacks),
     (game.forget, forget),
     (game.luck, luck),
 ):

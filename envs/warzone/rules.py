@@ -305,6 +305,15 @@ def material(state):
 
 
 @jit
+def attacks(state, move):
+    """Whether one of its orders goes to land that is not the mover's."""
+    own, found = state.held[player(state)], False
+    for i in range(move[0]):
+        found |= not has(own, np.int64(move[1 + 2 * i] & ORDER_MASK))
+    return found
+
+
+@jit
 def board_key(state):
     """A key of what both players see: the board and the turn."""
     word = mix(state.held[0] ^ mix(state.held[1] ^ (np.uint64(state.turn) << _32)))
@@ -335,5 +344,6 @@ for _question, _body in (
     (game.outcome, outcome),
     (game.material, material),
     (game.key, key),
+    (game.attacks, attacks),
 ):
     answer(_question, is_warzone, _body)
