@@ -218,7 +218,8 @@ def gather(nodes, roots, states, left, first, plans, style, rngs, work, most, fo
             left[g] -= 1
             found[n] = node
             leaves[n] = work[0]
-            ends[n + 1] = ends[n] + listed(work[0], style.greedy, rngs[g : g + 1], rows[ends[n] :])
+            room = rows[ends[n] : ends[n] + most + 1]
+            ends[n + 1] = ends[n] + listed(work[0], style.greedy, rngs[g : g + 1], room)
             n += 1
     return n
 

@@ -11,7 +11,21 @@ import numpy as np
 from sandtable.envs.tubstap.maps import check_map, load_map
 from sandtable.envs.tubstap.position import Map, Position, Unit
 from sandtable.envs.tubstap.scatter import Scatter
-from sandtable.envs.tubstap.tables import BLUE, CANNON, FOREST, INFANTRY, MAX_HP, MOUNTAIN, PANZER, PLAIN, RED
+from sandtable.envs.tubstap.tables import (
+    BLUE,
+    CANNON,
+    FOREST,
+    FORTRESS,
+    INFANTRY,
+    MAX_HP,
+    MOUNTAIN,
+    PANZER,
+    PLAIN,
+    RED,
+    ROAD,
+    SEA,
+    UNIT_LETTERS,
+)
 from sandtable.names import split_spec, unknown_name
 
 if TYPE_CHECKING:
@@ -131,7 +145,21 @@ def _kimura_forces() -> tuple[tuple[tuple[tuple[int, int, int], ...], ...], ...]
     return tuple(((soldier,) * red, (soldier,) * blue) for red, blue in ((1, 1), (1, 2), (2, 1), (2, 2)))
 
 
+_MIXED_ARMIES = ("FAPURI", "IIPR", "IIPU", "PPRI", "AIIR", "FARI", "FAPI", "PURI", "IIPUR", "FAPRI", "AAPIR", "FFARII")
+_MIXED_LIMIT = 24
+
+
+def _mixed(size: int) -> Scatter:
+    """Ours: every kind of unit and of terrain on a square board. Both sides have the same army, but not its HP."""
+    armies = [tuple((UNIT_LETTERS.index(letter), 5, MAX_HP) for letter in army) for army in _MIXED_ARMIES]
+    terrain = ((PLAIN, 0.45), (FOREST, 0.2), (MOUNTAIN, 0.1), (ROAD, 0.1), (FORTRESS, 0.05), (SEA, 0.1))
+    return Scatter(size, size, _MIXED_LIMIT, tuple((army, army) for army in armies), terrain)
+
+
 FAMILIES: dict[str, Scatter] = {
+    "mixed-8": _mixed(8),
+    "mixed-10": _mixed(10),
+    "mixed-12": _mixed(12),
     "li-random": Scatter(8, 8, _LI_LIMIT, ((((INFANTRY, 1, 10),) * 3, ((INFANTRY, 1, 9),) * 3),)),
     "li-symmetric": Scatter(8, 8, _LI_LIMIT, _LI_FORCE, symmetric=True),
     "li-symmetric-10": Scatter(10, 10, _LI_LIMIT, _LI_FORCE, symmetric=True),
