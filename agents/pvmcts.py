@@ -4,11 +4,13 @@ unit actions), the guided MCTS of Soares 2025, and what was found to be better."
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sandtable.agents import pvjoint as joint
 from sandtable.agents.budget import Budget, at_least, flag, share
 from sandtable.agents.policy import Decisions, Policy
 from sandtable.agents.pvtree import (
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 _FIRST_NODES = 1 << 14
 _MOST_NODES = 1 << 23
 """Trees of so many nodes together (about 700 MB) go on without new ones."""
+_FIRST_PLACES, _MOST_PLACES = 1 << 8, 1 << 16
+"""The same of nodes with moves of both players."""
 _MOVES_A_LEAF = 128
 """Room for moves; a round with more than that ends earlier."""
 _FOREVER = np.iinfo(np.int64).max // 2
@@ -103,6 +107,7 @@ class SearchOptions:
     noise: float = 0.25
     alpha: float = 10.0
     symmetries: int = 1
+    joint: bool = False
 
     def __post_init__(self) -> None:
         for name in ("c", "attack", "sharpness"):
@@ -111,8 +116,10 @@ class SearchOptions:
         at_least("alpha", self.alpha, 1e-3, float)
         for name in ("trust", "noise"):
             share(name, getattr(self, name))
-        for name in ("greedy", "gumbel"):
+        for name in ("greedy", "gumbel", "joint"):
             flag(name, getattr(self, name))
+        if self.joint and (self.gumbel or self.attack):
+            raise ValueError("joint=true has no halving and no term for attacks: valid are gumbel=false and attack=0")
         for name in ("leaves", "considered", "symmetries"):
             at_least(name, getattr(self, name), 1)
 
@@ -132,7 +139,7 @@ class SearchOptions:
         )
 
 
-class Search:
+class Searcher(ABC):
     """Searches of many states side by side, their leaves judged together. What it finds depends on the states, the
     seeds and the options, up to the last bits of the network's arithmetic, which depend on the size of a batch."""
 
@@ -140,11 +147,11 @@ class Search:
         self.game, self.options = game, options or SearchOptions()
         self._judge = Judge(game, network, self.options.symmetries)
         self._style = self.options.style
-        self._nodes = np.zeros(_FIRST_NODES, node_dtype(game.move_length))
         self._used = 0
         self.simulations = 0
         """How many were run, in all."""
 
+    @abstractmethod
     def run(
         self,
         states: np.ndarray,
@@ -159,12 +166,35 @@ class Search:
         sims: simulations of all or of each; noise: whether there is chance at the roots, for all or for each; seconds:
         stop when they are over; keep: go on with what is known from the last call, where it met these states.
         """
+
+    def _room(self, leaves: int, states: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What a round writes into: nodes, states, moves, their ends."""
+        rows = np.empty((2 * (self.game.max_moves + 1) + leaves * _MOVES_A_LEAF, self.game.move_length), np.int16)
+        return np.empty(leaves, np.int64), np.empty(leaves, states.dtype), rows, np.empty(leaves + 1, np.int64)
+
+
+class Search(Searcher):
+    """The search over moves one after the other (agents/pvtree.py)."""
+
+    def __init__(self, game: Game, network: Network | None, options: SearchOptions | None = None) -> None:
+        super().__init__(game, network, options)
+        self._nodes = np.zeros(_FIRST_NODES, node_dtype(game.move_length))
+
+    def run(
+        self,
+        states: np.ndarray,
+        seeds: np.ndarray,
+        sims: int | np.ndarray,
+        noise: bool | np.ndarray = False,
+        seconds: float | None = None,
+        keep: bool = False,
+    ) -> Found:
         n = len(states)
         began = time.perf_counter()
         rngs = mix(np.asarray(seeds, np.uint64))
         word = mix(rngs[:1] + np.uint64(1))[0] if n else np.uint64(0)
         roots = self._roots(states, keep)
-        room = self._room(n, states)
+        room = self._room(n * self._style.leaves, states)
         self._spend(np.where(self._nodes["first"][roots] == LEAF, 1, 0), roots, states, rngs, word, room)
         wild = np.broadcast_to(np.asarray(noise, np.bool_), (n,))
         stir(self._nodes, roots, np.ascontiguousarray(wild), self._style, self.options.noise, self.options.alpha, rngs)
@@ -190,12 +220,6 @@ class Search:
         self._grow(len(states))
         self._used = plant(self._nodes, self._used, roots)
         return roots
-
-    def _room(self, n: int, states: np.ndarray) -> tuple[np.ndarray, ...]:
-        """What a round writes into: nodes, states, moves, their ends."""
-        leaves = n * self._style.leaves
-        rows = np.empty((self.game.max_moves + 1 + leaves * _MOVES_A_LEAF, self.game.move_length), np.int16)
-        return np.empty(leaves, np.int64), np.empty(leaves, states.dtype), rows, np.empty(leaves + 1, np.int64)
 
     def _grow(self, more: int) -> None:
         """Make room for so many more nodes, as long as there may be more."""
@@ -245,6 +269,94 @@ class Search:
         return Found(rows, ends, visits, policy, values, chosen)
 
 
+class JointSearch(Searcher):
+    """The search in which both players choose at once at a node (agents/pvjoint.py). It keeps no trees."""
+
+    def __init__(self, game: Game, network: Network | None, options: SearchOptions | None = None) -> None:
+        super().__init__(game, network, options)
+        n, length = game.max_moves + 1, game.move_length
+        self._nodes = np.zeros(_FIRST_PLACES, joint.NODE)
+        self._arms = np.zeros((_FIRST_PLACES, 2, n), joint.arm_dtype(length))
+        self._pairs = np.zeros((_FIRST_PLACES, n, n), np.int32)
+        self._places = 0
+
+    def run(
+        self,
+        states: np.ndarray,
+        seeds: np.ndarray,
+        sims: int | np.ndarray,
+        noise: bool | np.ndarray = False,
+        seconds: float | None = None,
+        keep: bool = False,
+    ) -> Found:
+        n = len(states)
+        began = time.perf_counter()
+        rngs = mix(np.asarray(seeds, np.uint64))
+        self._used = self._places = 0
+        self._grow(n)
+        roots = np.empty(n, np.int64)
+        self._used = joint.plant(self._nodes, self._used, roots)
+        room = self._room(2 * n * self._style.leaves, states)
+        self._spend(np.ones(n, np.int64), roots, states, rngs, room)
+        wild = np.array(np.broadcast_to(np.asarray(noise, np.bool_), (n,)))
+        joint.stir(self._nodes, self._arms, roots, wild, self.options.noise, self.options.alpha, rngs)
+        left = np.array(np.broadcast_to(np.asarray(sims, np.int64), (n,)))
+        self._spend(left, roots, states, rngs, room, None if seconds is None else began + seconds)
+        return self._read(roots)
+
+    def _grow(self, leaves: int) -> None:
+        """Make room for so many more leaves, as long as there may be more."""
+        while self._used + leaves > len(self._nodes) < _MOST_PLACES * 8:
+            self._nodes = np.concatenate([self._nodes, np.empty_like(self._nodes)])
+        while self._places + leaves > len(self._arms) < _MOST_PLACES:
+            self._arms = np.concatenate([self._arms, np.empty_like(self._arms)])
+            self._pairs = np.concatenate([self._pairs, np.empty_like(self._pairs)])
+
+    def _spend(
+        self,
+        left: np.ndarray,
+        roots: np.ndarray,
+        states: np.ndarray,
+        rngs: np.ndarray,
+        room: tuple[np.ndarray, ...],
+        until: float | None = None,
+    ) -> None:
+        """Run the simulations that are left (n,) in each tree."""
+        found, leaves, rows, ends = room
+        found = found[: len(found) // 2]
+        word = mix(rngs[:1] + np.uint64(1))[0] if len(rngs) else np.uint64(0)
+        work = states[:1].copy()
+        before = left.sum()
+        while left.any() and (until is None or time.perf_counter() < until):
+            self._grow(len(found))
+            n, self._used = joint.gather(
+                self._nodes, self._used, self._arms, self._pairs, roots, states, left, self._style, rngs, work,
+                self.game.max_moves, found, leaves, rows, ends, word,
+            )  # fmt: skip
+            if n:
+                values, logits = self._judge(leaves[: 2 * n], rows[: ends[2 * n]], ends[: 2 * n + 1], word)
+                self._places = joint.expand(
+                    self._nodes, self._arms, self._pairs, self._places, found[:n], leaves, rows, ends, values, logits,
+                    self._style,
+                )  # fmt: skip
+        self.simulations += int(before - left.sum())
+
+    def _read(self, roots: np.ndarray) -> Found:
+        n = len(roots)
+        ends = np.empty(n + 1, np.int64)
+        joint.count_moves(self._nodes, roots, ends)
+        rows = np.empty((ends[n], self.game.move_length), np.int16)
+        visits, policy = np.empty(ends[n], np.int32), np.empty(ends[n], np.float32)
+        values, chosen = np.empty(n), np.empty(n, np.int64)
+        joint.read(self._nodes, self._arms, roots, ends, rows, visits, policy, values, chosen)
+        return Found(rows, ends, visits, policy, values, chosen)
+
+
+def make_search(game: Game, network: Network | None, options: SearchOptions) -> Searcher:
+    """The search that the options ask for."""
+    return (JointSearch if options.joint else Search)(game, network, options)
+
+
 # Constants of the papers; Soares gives no c for the guided search.
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {"sims": 200},
@@ -263,9 +375,9 @@ class PvmctsPolicy(Policy):
     -1: to be a draw; trust: the share of the policy in priors, the rest is even; greedy: the move of the game's
     hand-written player is tried as well; leaves: how many leaves are judged at once (virtual loss); gumbel: the root
     spends its simulations by sequential halving among the best `considered` moves, `sharpness`: how much values count
-    there; symmetries: each leaf is judged in so many symmetries of the board; temperature: above 0, moves are drawn by
-    visits ** (1 / temperature); noise: the share of Dirichlet noise (alpha, of all moves together) at the root;
-    reuse: keep the tree for the next move.
+    there; symmetries: each leaf is judged in so many symmetries of the board; joint: both sides choose at once at a
+    node, for games where they do; temperature: above 0, moves are drawn by visits ** (1 / temperature); noise: the
+    share of Dirichlet noise (alpha, of all moves together) at the root; reuse: keep the tree for the next move.
     """
 
     def __init__(
@@ -285,6 +397,7 @@ class PvmctsPolicy(Policy):
         considered: int | None = None,
         sharpness: float | None = None,
         symmetries: int | None = None,
+        joint: bool | None = None,
         temperature: float = 0.0,
         noise: float = 0.0,
         alpha: float | None = None,
@@ -306,6 +419,7 @@ class PvmctsPolicy(Policy):
             "considered": considered,
             "sharpness": sharpness,
             "symmetries": symmetries,
+            "joint": joint,
             "alpha": alpha,
             "reuse": reuse,
         }
@@ -313,13 +427,17 @@ class PvmctsPolicy(Policy):
         self.budget = Budget(sims, seconds, known.pop("sims"))
         self.keeps_trees = self._reuse = flag("reuse", known.pop("reuse", False))
         self.options = SearchOptions(noise=noise, **known)
-        if self.options.gumbel and self._reuse:
-            raise ValueError("gumbel=true keeps no trees: valid with it is reuse=false")
+        if self._reuse and (self.options.gumbel or self.options.joint):
+            raise ValueError("gumbel=true and joint=true keep no trees: valid with them is reuse=false")
         self._temperature = at_least("temperature", temperature, 0.0, float)
         self._weights = weights
         self._network: Network | None = None
 
     def check(self, game: Game) -> None:
+        if self.options.joint and not game.simultaneous:
+            raise ValueError(
+                f"joint=true is for games in which both players choose at once; in {game.name} they do not"
+            )
         weights = game.name if self._weights is None else self._weights
         if weights != UNIFORM and self._network is None:
             from sandtable.encoders.networks.files import load_network
@@ -335,7 +453,7 @@ class PvmctsPolicy(Policy):
 
     def reset(self, game: Game, seed: int | None = None) -> None:
         super().reset(game, seed)
-        self._search = Search(game, self._network, self.options)
+        self._search = make_search(game, self._network, self.options)
 
     def decide(self, states: np.ndarray, seeds: np.ndarray) -> Decisions:
         sims = _FOREVER if self.budget.sims is None else self.budget.sims

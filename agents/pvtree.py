@@ -296,26 +296,31 @@ def _gamma(alpha, rng):
 
 
 @jit
+def draw_shares(n, alpha, rng):
+    """Shares (n,) drawn of a Dirichlet distribution. alpha: of all of them together."""
+    drawn = np.empty(n)
+    for i in range(n):
+        drawn[i] = _gamma(alpha / n, rng)
+    return drawn / max(drawn.sum(), _TINY)
+
+
+@jit
 def stir(nodes, roots, wild, style, noise, alpha, rngs):
     """Chance at those roots that are wild (g,): Gumbel noise for halving, else Dirichlet noise of this share in the
     priors. alpha: of all moves of a root together."""
     for g in range(len(roots)):
         root = nodes[roots[g]]
         rng = rngs[g : g + 1]
-        total = 0.0
-        for index in range(root.first, root.first + root.count):
-            child = nodes[index]
+        for i in range(root.count):
+            child = nodes[root.first + i]
             child.drawn = 0.0
             if wild[g] and style.gumbel:
                 child.drawn = -np.log(-np.log(1.0 - uniform(rng) * (1.0 - _TINY)) + _TINY)
-            elif wild[g] and noise > 0.0:
-                child.drawn = _gamma(alpha / root.count, rng)
-                total += child.drawn
-        if total > 0.0:
-            for index in range(root.first, root.first + root.count):
-                child = nodes[index]
-                child.prior = (1.0 - noise) * child.prior + noise * child.drawn / total
-                child.drawn = 0.0
+        if wild[g] and noise > 0.0 and not style.gumbel:
+            drawn = draw_shares(root.count, alpha, rng)
+            for i in range(root.count):
+                child = nodes[root.first + i]
+                child.prior = (1.0 - noise) * child.prior + noise * drawn[i]
 
 
 @jit

@@ -52,6 +52,8 @@ RESEARCH_ROUNDS, RESEARCH_TURN_LIMIT = 300, 300
 # A network with its features; the games that its paper plays.
 GCN_BATCH, KIMURA_BATCH, SOARES_BATCH = 256, 64, 900
 PLAIN_PYG, PLAIN_TORCH = "PyTorch Geometric, in the same run", "the same layers in plain PyTorch, in the same run"
+NETWORK_ALONE = "the network alone, in the same run"
+PV_GAMES = 64
 PLAIN_KIMURA = """
 import sys, time
 from statistics import median
@@ -392,6 +394,60 @@ def _network_measures() -> Iterator[tuple[str, Callable[[], Measure]]]:
     yield "net.units_evals", lambda: Measure("positions/s", _evaluations("units", "tubstap", MAP, GCN_BATCH))
 
 
+def _network_speed(network: str, name: str, map_: str, n: int) -> Callable[[], float]:
+    """Positions/s that a network judges with its policy, n at a time, moves listed and features included: those that
+    the search of the same games met."""
+    game, states = _searched(name, map_, n)
+    net = sandtable.make_network(network, game).eval()
+    return lambda: _rate(lambda: net.evaluate(game, states, *game.moves_each(states)), n)
+
+
+def _searched(name: str, map_: str, n: int) -> tuple[Any, np.ndarray]:
+    """A game and n positions a move or two from its starts, as leaves of a search are."""
+    game = sandtable.make_game(name, map=map_)
+    return game, game.random_games(game.new(n, seed=1), seed=2, plies=2)
+
+
+def _pv_simulations(network: str | None, name: str, map_: str, games: int, leaves: int, sims: int) -> float:
+    """Simulations/s of the tree search with a network, so many games side by side."""
+    from sandtable.agents.pvmcts import Search, SearchOptions
+
+    game = sandtable.make_game(name, map=map_)
+    net = None if network is None else sandtable.make_network(network, game).eval()
+    search = Search(game, net, SearchOptions(leaves=leaves))
+    states, seeds = game.new(games, seed=1), np.arange(games, dtype=np.uint64)
+    return _rate(lambda: search.run(states, seeds, sims), games * sims, 5)
+
+
+def _pv_measures() -> Iterator[tuple[str, Callable[[], Measure]]]:
+    """Games side by side with the network's own speed beside them; one game, several leaves at once; no network."""
+    for name, map_, network in (
+        ("tubstap", "kimura-map01", "units"),
+        ("tubstap", MAP, "units"),
+        ("tubstap", "kimura-map01", "kimura"),
+        ("warzone", WARZONE_MAP, "soares"),
+    ):
+        sims = 30 if network == "kimura" else 100
+        yield (
+            f"pvmcts.sims.{network}.{map_}",
+            lambda name=name, map_=map_, network=network, sims=sims: Measure(
+                "simulations/s",
+                lambda: _pv_simulations(network, name, map_, PV_GAMES, 1, sims),
+                (NETWORK_ALONE, round(_network_speed(network, name, map_, PV_GAMES)())),
+            ),
+        )
+        yield (
+            f"pvmcts.one_game.{network}.{map_}",
+            lambda name=name, map_=map_, network=network, sims=sims: Measure(
+                "simulations/s", lambda: _pv_simulations(network, name, map_, 1, 8, 5 * sims)
+            ),
+        )
+    yield (
+        f"pvmcts.no_network.{MAP}",
+        lambda: Measure("simulations/s", lambda: _pv_simulations(None, "tubstap", MAP, PV_GAMES, 1, 200)),
+    )
+
+
 def _search_memory() -> float:
     """MB that a search of 2,000 simulations holds."""
     game = sandtable.make_game("tubstap", map=MAP)
@@ -444,6 +500,7 @@ def measures() -> Iterator[tuple[str, Callable[[], Measure]]]:
         yield f"features.{encoder}", lambda encoder=encoder: Measure("states/s", _features(encoder))
     yield ("features.tubstap-units.actions", lambda: Measure("moves/s", _action_features()))
     yield from _network_measures()
+    yield from _pv_measures()
     yield ("start.import_s", lambda: Measure("s", _import, None, True))
     yield ("start.cold_compile_s", lambda: Measure("s", _cold_compile, None, True, 1))
     yield ("start.warm_evaluate_s", lambda: Measure("s", _warm_start, None, True, 3))

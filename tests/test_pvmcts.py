@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 import sandtable
-from sandtable.agents.pvmcts import Judge, Search, SearchOptions, draw
+from sandtable.agents.pvmcts import JointSearch, Judge, Search, SearchOptions, draw
 from sandtable.encoders.networks.files import save_network
 from sandtable.envs.randomness import mix
 from tests.reference.pvmcts import Puct, halving
@@ -227,6 +227,43 @@ def test_draws_follow_the_visits() -> None:
     assert (draw(many, 0.0, seeds) == many.chosen).all()
 
 
+# Both at once
+
+
+@pytest.mark.parametrize("leaves", [1, 6])
+def test_both_players_choose_at_once(leaves: int) -> None:
+    """No simulation is lost, no path counts as lost in the end, and both sides' arms are visited as often."""
+    game = make("owl_island", "warzone")
+    states = game.view(game.new(4, seed=1), SEEDS[:4])
+    search = JointSearch(game, Oracle(game), SearchOptions(leaves=leaves, joint=True))  # type: ignore[arg-type]
+    found = search.run(states, SEEDS[:4], 150)
+    assert (np.add.reduceat(found.visits, found.ends[:-1]) == 150).all()
+    assert not search._nodes["virtual"][: search._used].any()
+    for node in search._nodes[: search._used]:
+        if node["place"] >= 0:
+            own, other = (search._arms[node["place"], side][: node["counts"][side]] for side in (0, 1))
+            assert own["visits"].sum() == other["visits"].sum() == node["visits"] - 1
+            assert not own["virtual"].any() and not other["virtual"].any()
+
+
+def test_a_pick_does_not_know_the_others() -> None:
+    """Where one arm is best against every answer, both find theirs: the values of arms are means over answers."""
+    game = make("simple", "warzone")
+    states = game.view(game.new(3, seed=5), SEEDS[:3])
+
+    class Material(Oracle):
+        def one(self, state: Any, moves: np.ndarray) -> tuple[float, np.ndarray]:
+            after = game.random_games(np.repeat(np.array([state]), 8), seed=1, plies=60)
+            value = float(np.mean(game.outcome(after)))
+            return value if game.player(state) == 0 else -value, np.zeros(len(moves), np.float32)
+
+    search = JointSearch(game, Material(game), SearchOptions(leaves=1, joint=True))  # type: ignore[arg-type]
+    found = search.run(states, SEEDS[:3], 400)
+    for i in range(3):
+        visits = found.visits[found.ends[i] : found.ends[i + 1]]
+        assert visits.max() > 2 * np.median(visits)
+
+
 # The agent
 
 
@@ -249,6 +286,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         ("tubstap", "li-symmetric", "units", "sims=8,symmetries=2"),
         ("warzone", "italy", "soares", "sims=20,preset=soares2025"),
         ("warzone", "simple", "soares", "sims=20,greedy=true"),
+        ("warzone", "banana", "soares", "sims=20,joint=true,greedy=true"),
         ("warzone", "owl_island", None, "sims=50"),
     ],
 )
@@ -291,7 +329,9 @@ def test_thinking_by_time() -> None:
         ("sim=3", "did you mean 'sims'"),
         ("weights=3", "a file of a network is needed"),
         ("weights=nowhere.safetensors", "weights=nowhere.safetensors"),
-        ("gumbel=true,reuse=true", "gumbel=true keeps no trees"),
+        ("gumbel=true,reuse=true", "keep no trees"),
+        ("joint=true,weights=uniform", "in tubstap they do not"),
+        ("joint=true,gumbel=true", "joint=true has no halving"),
         ("c=-1", "c=-1"),
         ("trust=2", "trust=2"),
         ("noise=-0.1", "noise=-0.1"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from sandtable.agents.pvmcts import Search, SearchOptions, draw
+from sandtable.agents.pvmcts import SearchOptions, draw, make_search
 from sandtable.envs.game import random_game_each
 from sandtable.envs.randomness import mix
 from sandtable.training.replay import packed, position_dtype, positions, unpacked
@@ -148,7 +148,7 @@ def _play_source(
 ) -> np.ndarray:
     """Play the games of one source; the positions of those that ended."""
     game = table.game
-    search = Search(game, network, options.search)
+    search = make_search(game, network, options.search)
     made = [table.open]
     over_numbers, over_outcomes = [np.zeros(0, np.int64)], [np.zeros(0)]
     for _ in range(options.rounds):
