@@ -63,11 +63,12 @@ def new_node(nodes, used, parent, i, j, word):
 
 
 @jit
-def plant(nodes, used, roots):
-    """Make a new root for each of roots (g,); the number of nodes in use then."""
+def plant(nodes, used, roots, words):
+    """Make a new root for each of roots (g,); the number of nodes in use then. words (g,) uint64: what chance in each
+    tree follows from."""
     for g in range(len(roots)):
         roots[g] = used
-        used = new_node(nodes, used, NO_PARENT, 0, 0, np.uint64(0))
+        used = new_node(nodes, used, NO_PARENT, 0, 0, words[g])
     return used
 
 
@@ -107,7 +108,7 @@ def _tell(nodes, arms, node, value, visits, virtual):
 
 
 @jit
-def gather(nodes, used, arms, pairs, roots, states, left, style, rngs, work, most, found, leaves, rows, ends, word):
+def gather(nodes, used, arms, pairs, roots, states, left, style, rngs, work, most, found, leaves, rows, ends):
     """One round, as in agents/pvtree.py: (how many leaves there are to judge, nodes in use). The i-th leaf is
     leaves[2 i] for the player to move and leaves[2 i + 1] for the other."""
     n = 0
@@ -128,7 +129,7 @@ def gather(nodes, used, arms, pairs, roots, states, left, style, rngs, work, mos
                     if used == len(nodes):
                         break
                     pairs[place, i, j] = used
-                    used = new_node(nodes, used, node, i, j, mix(word + np.uint64(used)))
+                    used = new_node(nodes, used, node, i, j, mix(nodes[node].luck + np.uint64(i * most + j + 1)))
                 node = pairs[place, i, j]
                 luck(state, nodes[node].luck)
                 play(state, arms[place, 0, i].move)

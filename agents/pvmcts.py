@@ -53,16 +53,14 @@ class Judge:
         self._game, self._network = game, network
         self._symmetries = min(symmetries, game.symmetries)
 
-    def __call__(
-        self, states: np.ndarray, rows: np.ndarray, ends: np.ndarray, word: np.uint64
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, states: np.ndarray, rows: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Values (n,) for the movers and logits (m,) of moves."""
         if self._network is None:
             return np.zeros(len(states), np.float32), np.zeros(len(rows), np.float32)
         if self._symmetries == 1:
             return self._network.evaluate(self._game, states, rows, ends)
-        # Different ones for each state: from a random one on.
-        shift = (mix(np.arange(len(states), dtype=np.uint64) + word) % np.uint64(self._game.symmetries)).astype(int)
+        # From one on that follows from the state, whatever is judged beside it.
+        shift = (mix(self._game.key(states)) % np.uint64(self._game.symmetries)).astype(np.int64)
         values, logits = np.zeros(len(states), np.float32), np.zeros(len(rows), np.float32)
         for i in range(self._symmetries):
             k = (shift + i * self._game.symmetries // self._symmetries) % self._game.symmetries
@@ -192,17 +190,16 @@ class Search(Searcher):
         n = len(states)
         began = time.perf_counter()
         rngs = mix(np.asarray(seeds, np.uint64))
-        word = mix(rngs[:1] + np.uint64(1))[0] if n else np.uint64(0)
-        roots = self._roots(states, keep)
+        roots = self._roots(states, rngs, keep)
         room = self._room(n * self._style.leaves, states)
-        self._spend(np.where(self._nodes["first"][roots] == LEAF, 1, 0), roots, states, rngs, word, room)
+        self._spend(np.where(self._nodes["first"][roots] == LEAF, 1, 0), roots, states, rngs, room)
         wild = np.broadcast_to(np.asarray(noise, np.bool_), (n,))
         stir(self._nodes, roots, np.ascontiguousarray(wild), self._style, self.options.noise, self.options.alpha, rngs)
         left = np.array(np.broadcast_to(np.asarray(sims, np.int64), (n,)))
-        self._spend(left, roots, states, rngs, word, room, None if seconds is None else began + seconds)
+        self._spend(left, roots, states, rngs, room, None if seconds is None else began + seconds)
         return self._read(roots)
 
-    def _roots(self, states: np.ndarray, keep: bool) -> np.ndarray:
+    def _roots(self, states: np.ndarray, words: np.ndarray, keep: bool) -> np.ndarray:
         """The roots (n,) of trees: new ones, or what is known of the states."""
         roots = np.full(len(states), LEAF, np.int64)
         if keep and self._used:
@@ -218,7 +215,7 @@ class Search(Searcher):
         else:
             self._used = 0
         self._grow(len(states))
-        self._used = plant(self._nodes, self._used, roots)
+        self._used = plant(self._nodes, self._used, roots, words)
         return roots
 
     def _grow(self, more: int) -> None:
@@ -232,7 +229,6 @@ class Search(Searcher):
         roots: np.ndarray,
         states: np.ndarray,
         rngs: np.ndarray,
-        word: np.uint64,
         room: tuple[np.ndarray, ...],
         until: float | None = None,
     ) -> None:
@@ -251,11 +247,9 @@ class Search(Searcher):
             )  # fmt: skip
             if n:
                 moves = rows[: ends[n]]
-                values, logits = self._judge(leaves[:n], moves, ends[: n + 1], word)
+                values, logits = self._judge(leaves[:n], moves, ends[: n + 1])
                 self._grow(len(moves))
-                self._used = expand(
-                    self._nodes, self._used, found[:n], leaves, rows, ends, values, logits, self._style, word
-                )
+                self._used = expand(self._nodes, self._used, found[:n], leaves, rows, ends, values, logits, self._style)
         self.simulations += int(before - left.sum())
 
     def _read(self, roots: np.ndarray) -> Found:
@@ -295,7 +289,7 @@ class JointSearch(Searcher):
         self._used = self._places = 0
         self._grow(n)
         roots = np.empty(n, np.int64)
-        self._used = joint.plant(self._nodes, self._used, roots)
+        self._used = joint.plant(self._nodes, self._used, roots, rngs)
         room = self._room(2 * n * self._style.leaves, states)
         self._spend(np.ones(n, np.int64), roots, states, rngs, room)
         wild = np.array(np.broadcast_to(np.asarray(noise, np.bool_), (n,)))
@@ -324,17 +318,16 @@ class JointSearch(Searcher):
         """Run the simulations that are left (n,) in each tree."""
         found, leaves, rows, ends = room
         found = found[: len(found) // 2]
-        word = mix(rngs[:1] + np.uint64(1))[0] if len(rngs) else np.uint64(0)
         work = states[:1].copy()
         before = left.sum()
         while left.any() and (until is None or time.perf_counter() < until):
             self._grow(len(found))
             n, self._used = joint.gather(
                 self._nodes, self._used, self._arms, self._pairs, roots, states, left, self._style, rngs, work,
-                self.game.max_moves, found, leaves, rows, ends, word,
+                self.game.max_moves, found, leaves, rows, ends,
             )  # fmt: skip
             if n:
-                values, logits = self._judge(leaves[: 2 * n], rows[: ends[2 * n]], ends[: 2 * n + 1], word)
+                values, logits = self._judge(leaves[: 2 * n], rows[: ends[2 * n]], ends[: 2 * n + 1])
                 self._places = joint.expand(
                     self._nodes, self._arms, self._pairs, self._places, found[:n], leaves, rows, ends, values, logits,
                     self._style,

@@ -86,12 +86,14 @@ def _clear(node, parent):
 
 
 @jit
-def plant(nodes, used, roots):
-    """Make a new root for each of roots (g,) that is LEAF; the number of nodes in use then."""
+def plant(nodes, used, roots, words):
+    """Make a new root for each of roots (g,) that is LEAF; the number of nodes in use then. words (g,) uint64: what
+    chance in each tree follows from."""
     for g in range(len(roots)):
         if roots[g] == LEAF:
             roots[g] = used
             _clear(nodes[used], NO_PARENT)
+            nodes[used].luck = words[g]
             used += 1
     return used
 
@@ -241,10 +243,10 @@ def _set_priors(nodes, node, logits, trust):
 
 
 @jit
-def expand(nodes, used, found, leaves, rows, ends, values, logits, style, word):
+def expand(nodes, used, found, leaves, rows, ends, values, logits, style):
     """Give judged leaves their children, as far as there is room, and tell their values; nodes in use then.
 
-    values (n,): for the player to move at each leaf; logits: of the moves. word: what chance in the tree follows from.
+    values (n,): for the player to move at each leaf; logits: of the moves.
     """
     for i in range(len(values)):
         node, state = nodes[found[i]], leaves[i]
@@ -260,7 +262,7 @@ def expand(nodes, used, found, leaves, rows, ends, values, logits, style, word):
             for j in range(n):
                 child = nodes[used + j]
                 _clear(child, found[i])
-                child.luck = mix(word + np.uint64(used + j))
+                child.luck = mix(node.luck + np.uint64(j + 1))
                 row = rows[ends[i] + j]
                 child.attacks = style.attack > 0.0 and attacks(state, row)
                 for m in range(len(child.move)):

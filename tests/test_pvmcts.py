@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 import sandtable
-from sandtable.agents.pvmcts import JointSearch, Judge, Search, SearchOptions, draw
+from sandtable.agents.pvmcts import JointSearch, Judge, Search, SearchOptions, draw, make_search
 from sandtable.encoders.networks.files import save_network
 from sandtable.envs.randomness import mix
 from tests.reference.pvmcts import Puct, halving
@@ -43,7 +43,7 @@ def make(map_: str = "kimura-map01", name: str = "tubstap", **options: Any) -> A
 
 
 def searched(game: Any, states: np.ndarray, sims: Any, wild: Any = False, **options: Any) -> Any:
-    search = Search(game, Oracle(game), SearchOptions(**{"leaves": 1, **options}))  # type: ignore[arg-type]
+    search = make_search(game, Oracle(game), SearchOptions(**{"leaves": 1, **options}))  # type: ignore[arg-type]
     return search.run(states, SEEDS[: len(states)], sims, wild)
 
 
@@ -87,13 +87,22 @@ def test_ends_of_games_are_exact() -> None:
     assert (found.values > 0.8).all()  # by this move, or by another that wins a little later
 
 
-@pytest.mark.parametrize("options", [{}, {"gumbel": True}, {"attack": 3.7}])
-def test_games_beside_it_change_nothing(options: dict[str, Any]) -> None:
-    game = make("li-symmetric")
-    states = middle(game, 5)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("tubstap", {}),
+        ("tubstap", {"gumbel": True}),
+        ("tubstap", {"attack": 3.7}),
+        ("warzone", {"greedy": True}),
+        ("warzone", {"greedy": True, "joint": True}),
+    ],
+)
+def test_games_beside_it_change_nothing(name: str, options: dict[str, Any]) -> None:
+    game = make({"tubstap": "li-symmetric", "warzone": "italy"}[name], name)
+    states = game.view(middle(game, 5), SEEDS[:5])
     together = searched(game, states, 40, True, **options)
     for i in range(len(states)):
-        search = Search(game, Oracle(game), SearchOptions(leaves=1, **options))  # type: ignore[arg-type]
+        search = make_search(game, Oracle(game), SearchOptions(leaves=1, **options))  # type: ignore[arg-type]
         alone = search.run(states[i : i + 1], SEEDS[i : i + 1], 40, True)
         part = slice(together.ends[i], together.ends[i + 1])
         assert np.array_equal(alone.visits, together.visits[part])
@@ -197,7 +206,7 @@ def test_symmetries_are_averaged() -> None:
     network = sandtable.make_network("units", game)
     states = middle(game, 4)
     rows, ends = game.moves_each(states)
-    values, logits = Judge(game, network, 8)(states, rows, ends, np.uint64(1))
+    values, logits = Judge(game, network, 8)(states, rows, ends)
     expected = np.mean([network.values(game, game.symmetry(states, k)) for k in range(8)], 0)
     np.testing.assert_allclose(values, expected, atol=1e-5)
     turned = [
