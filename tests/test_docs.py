@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from configparser import ConfigParser
-from dataclasses import fields
+from dataclasses import asdict, fields
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from sandtable import cli, warzone
-from sandtable.agents import mcts, registry
+from sandtable.agents import mcts, pvmcts, registry
+from sandtable.agents.pvmcts import SearchOptions
 from sandtable.baselines import li2022, takahashi2023
 from sandtable.baselines.recipe import make_parser
 from sandtable.encoders.features import kimura, li, soares, unit_actions
@@ -496,6 +497,22 @@ def test_agent_presets() -> None:
         for preset, *cells in table(text, 1):
             values = [shown[cell] if cell in shown else float(cell) for cell in cells]
             assert values == [presets[preset][option] for option in head(text, 1)[1:]]
+
+
+def test_presets_of_pvmcts() -> None:
+    shown = {"√2": 2**0.5, "true": True, "false": False, "−1": -1.0}
+    text, known = section(AGENTS, "pvmcts"), asdict(SearchOptions())
+    rows = table(text, 1)
+    assert [row[0] for row in rows] == list(pvmcts.PRESETS)
+    for preset, *cells in rows:
+        values = [shown[cell] if cell in shown else float(cell) for cell in cells]
+        options = {**known, "reuse": False, **pvmcts.PRESETS[preset]}
+        assert values == [options[option] for option in head(text, 1)[1:]]
+    alike = re.search(r"^All have (.*?) and the rest false", text, re.MULTILINE | re.DOTALL)
+    assert alike
+    told = {name: float(value) for name, value in re.findall(r"`(\w+)` (\d+)", alike[1])}
+    others = {name: value for name, value in known.items() if name not in {*head(text, 1), "noise"}}
+    assert told == {name: value for name, value in others.items() if value is not False}
 
 
 def test_results_agree_with_themselves() -> None:
