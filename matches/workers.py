@@ -174,7 +174,7 @@ class _Pool:
         if result is not None:
             worker.job = None
             return result
-        reason = self._overdue(worker) if alive else f"ended its process ({_ending(worker.process.exitcode)})"
+        reason = self._overdue(worker) if alive else f"ended its process ({ending(worker.process.exitcode)})"
         if reason is None:
             return None
         side = worker.watch.side
@@ -201,10 +201,10 @@ class _Pool:
         self._workers.remove(worker)
         self._deaths += 1
         if self._deaths > _DEATHS_IN_A_ROW and worker.watch.side < 0:
-            raise RuntimeError(f"workers end before they play ({_ending(worker.process.exitcode)})")
+            raise RuntimeError(f"workers end before they play ({ending(worker.process.exitcode)})")
 
 
-def _ending(code: int | None) -> str:
+def ending(code: int | None) -> str:
     """How a process ended, in words."""
     if code is None or code >= 0:
         return f"exit code {code}"
