@@ -27,6 +27,10 @@ def work(task: Task) -> Any:
         raise LookupError(*rest)
     if what == "who":
         return os.getpid(), os.environ["OMP_NUM_THREADS"], os.environ["OMP_WAIT_POLICY"]
+    if what == "tensor":
+        import torch
+
+        return torch.arange(rest[0])
     if what == "unpicklable":
         return lambda: None
     if what == "exit":
@@ -113,6 +117,19 @@ def test_an_answer_that_cannot_be_sent(pool: LocalPool) -> None:
         pool.take()
     pool.submit(0, ("add", 3))
     assert pool.take() == (0, 3)
+
+
+def test_an_answer_outlives_its_worker() -> None:
+    torch = pytest.importorskip("torch")
+    with local(1) as pool:
+        pool.submit(0, ("tensor", 100))
+        wait_until(lambda: pool._seats[0].connection.poll())
+        os.kill(pool.pids[0], signal.SIGKILL)
+        wait_until(lambda: not pool._seats[0].process.is_alive())
+        before = pool.pids
+        worker, answer = pool.take()
+        assert pool.pids == before  # nobody had to do it again
+    assert worker == 0 and torch.equal(answer, torch.arange(100))
 
 
 def test_workers_are_other_processes_with_one_thread(pool: LocalPool) -> None:

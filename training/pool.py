@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import traceback
 from abc import ABC, abstractmethod
@@ -139,7 +140,7 @@ class LocalPool(Pool):
                 assert isinstance(ready, Connection)
                 worker = busy[ready]
                 try:
-                    fine, answer = ready.recv()
+                    fine, answer = _receive(ready)
                 except (EOFError, OSError):
                     self._replace(worker)
                     self._hand_out(worker, self._tasks[worker])
@@ -179,7 +180,7 @@ class _Seat:
     def give(self, task: Any) -> bool:
         """Hand over a task; False when there is nobody to take it."""
         try:
-            self.connection.send(task)
+            _send(self.connection, task)
         except OSError:
             return False
         return True
@@ -220,13 +221,22 @@ def _serve(connection: Connection, work: Work) -> None:
     settle_in()
     with suppress(EOFError, ConnectionError):
         while True:
-            task = connection.recv()
+            task = _receive(connection)
             try:
-                connection.send((True, work(task)))
+                _send(connection, (True, work(task)))
             except ConnectionError:
                 raise
             except Exception as error:
-                connection.send((False, (describe_error(error), traceback.format_exc())))
+                _send(connection, (False, (describe_error(error), traceback.format_exc())))
+
+
+def _send(connection: Connection, what: Any) -> None:
+    """Send all of it. multiprocessing would send handles to the memory of tensors, which goes with the process."""
+    connection.send_bytes(pickle.dumps(what, pickle.HIGHEST_PROTOCOL))
+
+
+def _receive(connection: Connection) -> Any:
+    return pickle.loads(connection.recv_bytes())
 
 
 def _failed(worker: int, error: str, trace: str) -> TaskFailed:
