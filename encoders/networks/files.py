@@ -36,16 +36,25 @@ def save_network(path: str | Path, network: Network, **facts: Any) -> None:
 
     facts: what is worth knowing about the weights, by name, such as JSON can hold; `read_facts` reads them.
     """
+    content, path = network_bytes(network, **facts), Path(path)
+    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def network_bytes(network: Network, **facts: Any) -> bytes:
+    """The content of the file that `save_network` would write."""
     need("a network's file", "safetensors")
     from safetensors.torch import save
 
     about = {"version": str(VERSION), "name": network.name, "game": network.game}
     about["options"], about["facts"] = json.dumps(network.options), json.dumps(facts)
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
-    path = Path(path)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    beside.write_bytes(save(tensors, {"format": _FORMAT, **about}))
-    beside.replace(path)
+    return save(tensors, {"format": _FORMAT, **about})
 
 
 def load_network(path_or_name: str | Path) -> Network:
