@@ -86,6 +86,8 @@ def test_a_climb_and_its_table(game: Game) -> None:
     ended: list[int] = []
     found = climb(game, "greedy", 20, tick=ended.append)
     assert sum(ended) == 80 and [result.games for result in found.results.values()] == [20] * 4
+    assert found.shown is not None and len(found.shown) > 4 and found.shown[0] == game.new(1, 0)[0]
+    assert not game.done(found.shown).any()
     elo, low, high = found.elo
     assert low < elo < high and low < found.scale["greedy"] < high
     lines = found.to_text().splitlines()

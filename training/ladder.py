@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +78,8 @@ class Climb:
     scale: dict[str, float]
     results: dict[str, Result]
     """By rung, the weakest first."""
+    shown: np.ndarray | None = field(default=None, compare=False)
+    """The states (n,) of one of the games against the highest rung, to look at; the last is before the last move."""
 
     @property
     def elo(self) -> tuple[float, float, float]:
@@ -139,8 +141,11 @@ def climb(
     """Play an agent against each rung, so many games a rung. The same seed plays the same starts, and with an agent
     whose decisions follow from their seeds the same games."""
     policy, scale = make_agent(agent), scale_of(game)
-    results = {rung: play_match(game, policy, rung, games, seed, tick) for rung in scale}
-    return Climb(dict(scale), results)
+    results, shown = {}, None
+    for rung in scale:
+        records, swapped = _play(game, policy, make_agent(rung), games, seed, tick)
+        results[rung], shown = _result(records, swapped), records["state"][records["game"] == 0]
+    return Climb(dict(scale), results, shown)
 
 
 def play_match(
@@ -152,12 +157,22 @@ def play_match(
     tick: Callable[[int], None] = lambda ended: None,
 ) -> Result:
     """Play two agents, side by side, each start with both colours (an odd number of games is rounded up)."""
-    both = {"agent": make_agent(agent), "opponent": make_agent(opponent)}
+    return _result(*_play(game, make_agent(agent), make_agent(opponent), games, seed, tick))
+
+
+def _play(
+    game: Game, agent: Policy, opponent: Policy, games: int, seed: int, tick: Callable[[int], None]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The records of all states, and of each game whether the agent had the second player's side."""
+    both = {"agent": agent, "opponent": opponent}
     players = Players(game, tuple(both), both.__getitem__)
     starts = np.zeros((games + 1) // 2, game.dtype)
     game.fill(starts, _seeds(seed, _STARTS, len(starts)))
     swapped = np.arange(2 * len(starts)) % 2 == 1
-    records = players.play(np.repeat(starts, 2), _seeds(seed, _GAMES, len(swapped)), swapped, tick)
+    return players.play(np.repeat(starts, 2), _seeds(seed, _GAMES, len(swapped)), swapped, tick), swapped
+
+
+def _result(records: np.ndarray, swapped: np.ndarray) -> Result:
     first = records[records["ply"] == 0]
     ours = (first["player"] == 1) == swapped[first["game"]]
     signs = np.sign(np.where(ours, first["outcome"], -first["outcome"]))
