@@ -60,12 +60,12 @@ class Progress:
         elapsed = max(monotonic() - self._began, 1e-9)
         done = self.done - self._skipped
         rate = done / elapsed
-        left = _clock((self.total - self.done) / rate) if done else "?"
+        left = clock((self.total - self.done) / rate) if done else "?"
         share = self.done / self.total if self.total else 1.0
         filled = int(share * _BAR)
         bar = f"[{'#' * filled}{'.' * (_BAR - filled)}] " if self._terminal else ""
         speed = f"{rate:.1f} {self.unit}/s" if rate >= 1 or not done else f"{1 / rate:.1f} s a {self.unit[:-1]}"
-        text = f"{bar}{self.done}/{self.total} {self.unit}, {speed}, {_clock(elapsed)} gone, {left} left"
+        text = f"{bar}{self.done}/{self.total} {self.unit}, {speed}, {clock(elapsed)} gone, {left} left"
         return f"{text}, {self.note}" if self.note else text
 
     def _show(self) -> None:
@@ -82,7 +82,7 @@ class Progress:
         self._stream.flush()
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -38,7 +38,7 @@ def test_nothing_loads_torch_before_it_is_needed() -> None:
 
 def test_help_is_that_of_the_trainer(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.train(["--help"]) == 0
-    assert "trained: data, value" in capsys.readouterr().out
+    assert "trained: data, pvmcts, value" in capsys.readouterr().out
     with pytest.raises(SystemExit) as ended:
         cli.train(["--agent", "value", "--help"])
     assert ended.value.code == 0 and "--validation-share" in capsys.readouterr().out
