@@ -31,6 +31,7 @@ from sandtable.training.learner import Learner, NotFinite  # noqa: E402
 from sandtable.training.pool import InProcessPool, LocalPool  # noqa: E402
 from sandtable.training.pv_loop import Loop  # noqa: E402
 from sandtable.training.pv_report import Line, draw_game  # noqa: E402
+from sandtable.training.pv_tasks import Work  # noqa: E402
 from sandtable.training.replay import position_dtype, unpacked  # noqa: E402
 from sandtable.training.run import Run  # noqa: E402
 from sandtable.training.value import Diverged, Interrupted  # noqa: E402
@@ -235,6 +236,22 @@ def test_two_players_and_whoever_dies(tmp_path: Path, monkeypatch: pytest.Monkey
     assert str(one[0]["tables"]) != str(one[1]["tables"])
 
 
+class LastFirst(InProcessPool):
+    """Answers whoever was given something last."""
+
+    def _next(self, tick: Any) -> Any:
+        self._waiting.rotate(1)
+        return super()._next(tick)
+
+
+def test_the_order_of_answers_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = replace(SMALL, workers=2, generations=3)
+    for pool in (InProcessPool, LastFirst):
+        monkeypatch.setattr(pv_loop, "make_pool", lambda work, workers, in_process, pool=pool: pool(work, workers))
+        begin(tmp_path / pool.__name__, config).learn()
+    assert same_end(tmp_path / "InProcessPool", tmp_path / "LastFirst")
+
+
 def options_of(config: PvConfig) -> list[str]:
     """The config as options of the command."""
     told: list[str] = []
@@ -432,9 +449,14 @@ def test_two_runs_in_one_folder(whole: Path, monkeypatch: pytest.MonkeyPatch) ->
 # The gate, the ladder, the curriculum
 
 
-def test_the_gate(tmp_path: Path) -> None:
+def test_the_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closed, the first network plays itself to the end; open, those that have learned do."""
+    players: list[bytes] = []
+    real = Work._play
+    monkeypatch.setattr(Work, "_play", lambda self, task: (players.append(task.network), real(self, task))[1])
     closed = replace(SMALL, gate=1.0, gate_games=4, ladder_sims=2, generations=3)
     begin(tmp_path / "closed", closed).learn()
+    assert len(players) == 3 and len(set(players)) == 1
     torch.manual_seed(SMALL.seed)
     fresh = pv_loop.begin_network(closed, closed.make_games()).state_dict()
     content = newest(tmp_path / "closed")
@@ -443,7 +465,7 @@ def test_the_gate(tmp_path: Path) -> None:
     opened = replace(closed, gate=1e-9)
     begin(tmp_path / "opened", opened).learn()
     content = newest(tmp_path / "opened")
-    assert content["counters"]["accepted"] > 0
+    assert content["counters"]["accepted"] > 0 and len(players) == 6 and len(set(players)) > 1
     assert list(curve(tmp_path / "closed", "gate/passed").values()) == [0.0] * 3
 
 
