@@ -144,7 +144,6 @@ def _learn(run: Run, config: PvConfig, quiet: bool) -> int:
     if told["ladder"]:
         print(Climb.from_json(told["ladder"]).to_text(), end="\n\n")
     print(run.best)
-    if loop.trouble:
-        print(loop.trouble, file=sys.stderr)
-        return FAILED
-    return 0
+    for trouble in loop.troubles.values():
+        print(f"{run.folder}: {trouble}", file=sys.stderr)
+    return FAILED if loop.troubles else 0

@@ -87,8 +87,8 @@ class Loop:
         """After which generation a network set out to climb the ladder, and which."""
         self.best = self._weights()
         """The network that passed the gate, where there is one; else the newest."""
-        self.trouble = ""
-        """Why the last checkpoint could not be written, if it could not."""
+        self.troubles: dict[str, str] = {}
+        """What could not be written when it was last tried, and why."""
         self._landed: dict[int, Played] = {}
         self._judged: Result | None = None
         self._judge = config.players if config.ladder_every or config.gate else 0
@@ -155,7 +155,7 @@ class Loop:
 
     def _leave_if_asked(self) -> None:
         if self._stop.asked:
-            told = f"; but {self.trouble}" if self.trouble else ""
+            told = "".join(f"; but {trouble}" for trouble in self.troubles.values())
             raise Interrupted(f"interrupted after generation {self.counters.generation}{told}")
 
     # Generations
@@ -253,9 +253,9 @@ class Loop:
         self.ascent = self.counters.generation, self._weights()
         self._pool.submit(self._judge, Ascent(self.ascent[1]))
 
-    def _wait_for_ascent(self) -> None:
+    def _wait_for_ascent(self, tick: Tick | None = None) -> None:
         while self.ascent is not None:
-            self._take(self._line.tick)
+            self._take(tick or self._line.tick)
 
     def _arrive(self, climb: Climb) -> None:
         assert self.ascent is not None
@@ -307,11 +307,10 @@ class Loop:
             "random": torch.get_rng_state(),
             "config": asdict(self.config),
         }
-        with self._room_for("no checkpoint could be written"):
+        with self._room_for("a checkpoint"):
             self.run.checkpoints.save(self.counters.generation, content)
             with written_whole(self.run.best) as file:
                 file.write(self.best)
-            self.trouble = ""
         self._saved = time.monotonic()
 
     @contextmanager
@@ -319,9 +318,10 @@ class Loop:
         """Go on without what a full disk has no room for, and say so."""
         try:
             yield
+            self.troubles.pop(what, None)
         except OSError as error:
-            self.trouble = f"{self.run.folder}: {what}: {error.strerror or error}"
-            self._line.say(self.trouble)
+            self.troubles[what] = f"{what} could not be written: {error.strerror or error}"
+            self._line.say(f"{self.run.folder}: {self.troubles[what]}; the run goes on")
 
     def _restore(self, content: dict[str, Any]) -> None:
         self.learner.load_state_dict(content["learner"])
@@ -330,7 +330,7 @@ class Loop:
         self.states = content["states"]
         if (flight := content["flight"]) is not None:
             self.flight = Flight(**flight | {"network": _as_bytes(flight["network"])})
-        if (ascent := content["ascent"]) is not None:
+        if (ascent := content["ascent"]) is not None and self.config.ladder_games:
             self.ascent = ascent["generation"], _as_bytes(ascent["network"])
         self.best = _as_bytes(content["best"])
         torch.set_rng_state(content["random"])
@@ -340,16 +340,15 @@ class Loop:
     def _finish(self) -> dict[str, Any]:
         """Climb the ladder with the newest network, unless it has just done so, and write the results."""
         self._save()
-        self._wait_for_ascent()
+        self._wait_for_ascent(self._tick_or_leave)
         now, config = self.counters, self.config
         if config.ladder_games and not any(climb["generation"] == now.generation for climb in now.climbs):
             self.ascent = now.generation, self._weights()
             self._pool.submit(self._judge, Ascent(self.ascent[1]))
-            while self.ascent is not None:
-                self._take(self._tick_or_leave)
+            self._wait_for_ascent(self._tick_or_leave)
         self._save()
         told = results_of(self)
-        with self._room_for("the results could not be written"):
+        with self._room_for("results.json"):
             self.run.write_results(told)
         self.curves.end(config, told)
         return told
