@@ -625,6 +625,8 @@ def test_options_go_before_files_and_files_before_presets(tmp_path: Path) -> Non
         ("--preset quick --stage 3:kimura-map1=1", "did you mean 'kimura-map01'"),
         ("--preset quick --stage 3:kimura-map01=0", "must be above"),
         ("--preset quick --map kimura-map01,kimura-map01", "named twice"),
+        ("--preset quick --joint", "joint=true is for games in which both players choose at once"),
+        ("--preset soares2025 --minutes 1 --joint --gumbel", "valid are gumbel=false"),
         ("--preset quick --device cuba", "--device cuba:"),
         ("--preset quick --lr nan", "'nan' is not a number"),
         ("--preset quick --schedule cosin", "did you mean 'cosine'"),

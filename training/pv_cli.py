@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +89,15 @@ def _begun(given: dict[str, Any], file: Path | None, named: str | None, out: Pat
 def _require_sound(config: PvConfig) -> None:
     import torch
 
+    from sandtable.agents.pvmcts import UNIFORM
+    from sandtable.agents.registry import make_agent
     from sandtable.training.pv_loop import begin_network
 
-    begin_network(config, config.make_games())
-    if config.ladder_map:
-        config.make_game(config.ladder_map)
-    _ = config.play_options  # which refuse what no search can do
+    games = config.make_games()
+    begin_network(config, games)
+    search = make_agent("pvmcts", weights=UNIFORM, **asdict(config.search_options))
+    for game in (*games, *([config.make_game(config.ladder_map)] if config.ladder_map else [])):
+        search.check(game)
     try:
         torch.zeros(1, device=config.device)
     except (RuntimeError, AssertionError) as error:

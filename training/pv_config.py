@@ -88,6 +88,7 @@ class PvConfig:
     noise: float = setting(0.25, "the share of Dirichlet noise at the root", number(0, 1), "X")
     alpha: float = setting(10.0, "its concentration, of all moves together", number(0.001), "X")
     symmetries: int = setting(1, "each leaf is judged in so many symmetries of the board", whole(1), "N")
+    joint: bool = setting(False, "both sides choose at once at a node, where a game has them do so", truth)
     # Learning
     replay: int = setting(200_000, "the newest positions, which are learned from", whole(1), "N")
     reuse: float = setting(2.0, "how often a position is learned from, on average", number(0), "X")

@@ -4,8 +4,6 @@ A run is the same whatever interrupts it. What is played follows from the weight
 states, what is learned from the positions, the seed and the generation. A checkpoint has all of it, and the generation
 in flight as it was handed out. So a run that was killed and resumed hands it out again, and ends with the weights of
 one that was left alone.
-flight as it was handed out. So a run that was killed and resumed hands it out again and ends with the weights of one
-that was left alone.
 """
 
 from __future__ import annotations
