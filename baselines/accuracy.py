@@ -44,8 +44,8 @@ def accuracy(right: np.ndarray, starts: np.ndarray) -> Accuracy:
     return Accuracy(share, low, high, len(right), n)
 
 
-def score(weights: Path, data: Data, rows: np.ndarray) -> dict[str, Any]:
-    """The accuracy of a network on rows (n,) of a data set: "overall", and "by source", a list."""
+def predicted(weights: Path, data: Data, rows: np.ndarray) -> np.ndarray:
+    """Of which rows (n,) of a data set a network predicts the outcome right, (n,) bool."""
     network = load_network(weights)
     right = np.empty(len(rows), bool)
     for source, at, records in data.take(rows):
@@ -58,9 +58,29 @@ def score(weights: Path, data: Data, rows: np.ndarray) -> dict[str, Any]:
             if output.classes is not None:
                 classes = output.classes.argmax(-1).numpy()
             right[at[part]] = classes == class_of(records["outcome"][part])
+    return right
+
+
+def score(weights: Path, data: Data, rows: np.ndarray) -> dict[str, Any]:
+    """The accuracy of a network on rows (n,) of a data set: "overall", and "by source", a list."""
+    right = predicted(weights, data, rows)
     starts, sources = data.column("start")[rows], data.column("source")[rows]
     parts = [sources == source for source in range(len(data.games))]
     return {
         "overall": asdict(accuracy(right, starts)),
         "by source": [asdict(accuracy(right[own], starts[own])) for own in parts if own.any()],
     }
+
+
+def by_part(weights: Path, data: Data, parts: int) -> list[list[float]]:
+    """The accuracy of a network by source and by part of the game, of equally long parts from the start to the end."""
+    right = predicted(weights, data, np.arange(data.states))
+    sources, plies = data.column("source"), data.column("ply")
+    _, which = np.unique(np.stack([sources, data.column("game")], 1), axis=0, return_inverse=True)
+    last = np.zeros(which.max() + 1, np.int64)
+    np.maximum.at(last, which, plies)
+    part = plies * parts // (last[which] + 1)
+    return [
+        [float(right[(sources == source) & (part == k)].mean()) for k in range(parts)]
+        for source in range(len(data.games))
+    ]

@@ -167,14 +167,18 @@ def _weights(workshop: Workshop) -> dict[str, Path]:
 
 def _accuracies(workshop: Workshop) -> dict[str, Any]:
     """The accuracy of each network on the test's states, and how many of the test's starts were trained on."""
-    from sandtable.baselines.accuracy import score
+    from sandtable.baselines.accuracy import by_part, score
     from sandtable.training.data import open_data
 
     data = open_data(workshop.folder / "data" / "test")
     known = np.unique(open_data(workshop.folder / "data" / "training").column("start"))
     rows = np.arange(data.states)
     found = {name: score(path, data, rows) for name, path in _weights(workshop).items()}
-    return {"networks": found, "known starts": int(np.isin(np.unique(data.column("start")), known).sum())}
+    return {
+        "networks": found,
+        "known starts": int(np.isin(np.unique(data.column("start")), known).sum()),
+        "by third": by_part(_weights(workshop)[OURS], data, 3),
+    }
 
 
 # The page
@@ -211,6 +215,12 @@ def _page(
         "diagonals. Symmetries: every state is seen in a random one of the board's eight; matrices of units are the "
         "same in all. `units` is the network of ours for boards and armies of any size.",
         page.table(["network", "weights", *("all", *KINDS)], _beyond_rows(by_name, runs)),
+        "What can be known at all depends on how far a game is. This is how often `units`, which sees everything, is "
+        "right in the first, second and last third of a game's states:",
+        page.table(
+            ["maps", "first", "second", "last"],
+            [[kind, *map(page.percent, own)] for kind, own in zip(KINDS, scores["by third"], strict=True)],
+        ),
         "## Matches\n\nDepth-2 minimax with the networks. Results are won-drawn-lost of the player named first, a draw "
         "is half a point.",
         page.table(
@@ -285,7 +295,11 @@ def _orders(by_name: dict[str, Any]) -> str:
     paper = sorted(NETWORKS, key=lambda name: -ACCURACY[name][0])
     ours = sorted(NETWORKS, key=lambda name: -by_name[name]["overall"]["accuracy"])
     told = f"By accuracy on all maps the paper's order is {', '.join(paper)}; ours is "
-    return told + ("the same." if ours == paper else f"another: {', '.join(ours)}.")
+    told += "the same." if ours == paper else f"another: {', '.join(ours)}."
+    best, second = (by_name[name]["overall"] for name in ours[:2])
+    if best["low"] <= second["accuracy"]:
+        told += " The first two do not differ by more than their intervals."
+    return told
 
 
 def _baseline(counts: list[dict[str, int]]) -> str:

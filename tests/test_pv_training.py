@@ -24,16 +24,18 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
 
 from sandtable import cli, load_network  # noqa: E402
+from sandtable.agents.pvmcts import SearchOptions  # noqa: E402
 from sandtable.encoders.networks.files import read_facts  # noqa: E402
 from sandtable.training import pv_loop  # noqa: E402
 from sandtable.training.checkpoints import Checkpoints, load_checkpoint  # noqa: E402
-from sandtable.training.learner import Learner, NotFinite  # noqa: E402
+from sandtable.training.learner import Learner, LearnOptions, NotFinite  # noqa: E402
 from sandtable.training.pool import InProcessPool, LocalPool  # noqa: E402
 from sandtable.training.pv_loop import Loop  # noqa: E402
 from sandtable.training.pv_report import Line, draw_game  # noqa: E402
 from sandtable.training.pv_tasks import Work  # noqa: E402
 from sandtable.training.replay import position_dtype, unpacked  # noqa: E402
 from sandtable.training.run import Run  # noqa: E402
+from sandtable.training.selfplay_pv import PlayOptions  # noqa: E402
 from sandtable.training.value import Diverged, Interrupted  # noqa: E402
 from tests.test_value_training import curve, equal, events_of  # noqa: E402
 
@@ -48,6 +50,7 @@ SMALL = PvConfig(
     games=8,
     rounds=6,
     sims=4,
+    gumbel=False,
     temperature=1.0,
     opening=4,
     replay=300,
@@ -567,13 +570,14 @@ def test_a_run_from_the_weights_of_another(whole: Path, tmp_path: Path) -> None:
 
 
 def test_every_option_of_play_search_and_learning_is_one_of_the_run() -> None:
-    """With the defaults that they have there."""
+    """With the defaults that they have there; but many games side by side need one leaf each, and few simulations."""
     config = PvConfig()
-    for part in (config.play_options, config.search_options, config.learn_options):
-        assert part == type(part)()
-    changed = replace(config, games=3, c=0.5, gumbel=True, lr=0.5)
+    search = SearchOptions(leaves=1, gumbel=True)
+    assert config.search_options == search
+    assert config.play_options == PlayOptions(search=search) and config.learn_options == LearnOptions()
+    changed = replace(config, games=3, c=0.5, gumbel=False, lr=0.5)
     assert changed.play_options.games == 3 and changed.learn_options.lr == 0.5
-    assert changed.play_options.search == changed.search_options and changed.search_options.gumbel
+    assert changed.play_options.search == changed.search_options and not changed.search_options.gumbel
 
 
 def test_presets() -> None:

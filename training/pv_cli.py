@@ -99,7 +99,7 @@ def _require_sound(config: PvConfig) -> None:
     for game in (*games, *([config.make_game(config.ladder_map)] if config.ladder_map else [])):
         search.check(game)
     try:
-        torch.zeros(1, device=config.device)
+        torch.zeros(1, device=config.learning_device)
     except (RuntimeError, AssertionError) as error:
         raise ValueError(f"--device {config.device}: {str(error).splitlines()[0]}") from None
 

@@ -65,7 +65,7 @@ class PvConfig:
         None, "processes that play, each its own games; 0: this one does everything; none: all cores", whole(0), "N"
     )
     games: int = setting(128, "games side by side in each process, of all sources together", whole(1), "N")
-    rounds: int = setting(8, "moves of every game in a generation", whole(1), "N")
+    rounds: int = setting(4, "moves of every game in a generation", whole(1), "N")
     sims: int = setting(64, "simulations of a full search", whole(1), "N")
     fast_sims: int = setting(16, "simulations of the others, whose policy is not learned", whole(1), "N")
     full_share: float = setting(1.0, "the share of full searches", number(0, 1), "X")
@@ -81,8 +81,8 @@ class PvConfig:
     fpu: float = setting(0.2, "an untried move is so much worse than its node; -1: a draw", number(-1), "X")
     trust: float = setting(1.0, "the share of the network's policy in priors, the rest is even", number(0, 1), "X")
     greedy: bool = setting(False, "the move of the game's hand-written player is tried as well", truth)
-    leaves: int = setting(8, "leaves of a tree that are judged at once", whole(1), "N")
-    gumbel: bool = setting(False, "simulations at the root go by sequential halving, with Gumbel noise", truth)
+    leaves: int = setting(1, "leaves of a tree that are judged at once", whole(1), "N")
+    gumbel: bool = setting(True, "simulations at the root go by sequential halving, with Gumbel noise", truth)
     considered: int = setting(16, "how many moves that begins with", whole(1), "N")
     sharpness: float = setting(1.0, "how much values count there", number(0), "X")
     noise: float = setting(0.25, "the share of Dirichlet noise at the root", number(0, 1), "X")
@@ -91,8 +91,8 @@ class PvConfig:
     joint: bool = setting(False, "both sides choose at once at a node, where a game has them do so", truth)
     # Learning
     replay: int = setting(200_000, "the newest positions, which are learned from", whole(1), "N")
-    reuse: float = setting(2.0, "how often a position is learned from, on average", number(0), "X")
-    batch: int = setting(256, "positions a step", whole(1), "N")
+    reuse: float = setting(3.0, "how often a position is learned from, on average", number(0), "X")
+    batch: int = setting(512, "positions a step", whole(1), "N")
     symmetric: bool = setting(True, "see each position in a random symmetry of its board", truth)
     optimiser: str = setting("adam", "adam, or sgd with Nesterov momentum", one_of("adam", "sgd"), "NAME")
     lr: float = setting(1e-3, "the learning rate", number(0, 1e3), "X")
@@ -111,7 +111,7 @@ class PvConfig:
         0.3, "the share of the search's value in what values learn; the rest is the outcome", number(0, 1), "X"
     )
     threads: int = setting(1, "threads of torch for learning", whole(1), "N")
-    device: str = setting("cpu", "where the network learns, such as cpu or cuda", metavar="NAME")
+    device: str = setting("auto", "where the network learns: cpu, cuda, or auto: a GPU if there is one", metavar="NAME")
     # The run
     minutes: float = setting(0.0, "end after so much work, that before a resume counted; 0: no limit", number(0), "X")
     generations: int = setting(0, "end after so many generations; 0: no limit", whole(0), "N")
@@ -145,6 +145,15 @@ class PvConfig:
     def players(self) -> int:
         """How many players there are, each with games of its own."""
         return max(self.workers or 0, 1)
+
+    @property
+    def learning_device(self) -> str:
+        """Where the network learns."""
+        if self.device != "auto":
+            return self.device
+        import torch
+
+        return "cuda" if torch.cuda.is_available() else "cpu"
 
     def weights_at(self, generation: int) -> list[float]:
         """The shares of the sources of maps in a generation."""
@@ -211,21 +220,24 @@ def preset(name: str) -> dict[str, Any]:
 
 PRESETS: dict[str, dict[str, Any]] = {
     "quick": {
-        "map": ("kimura-map01",),
+        "map": ("kimura-map01", "kimura-random"),
         "rules": "kimura2020",
         "network": "units",
         "sims": 32,
-        "temperature": 1.0,
-        "opening": 12,
-        "minutes": 5.0,
-        "ladder_every": 20,
+        "minutes": 4.0,
+        "ladder_every": 50,
     },
     "kimura2020": {
         "map": ("kimura-random",),
         "rules": "kimura2020",
         "network": "kimura",
         "search": "kimura2020",
+        "gumbel": False,
         "temperature": 1.0,
+        "optimiser": "sgd",
+        "lr": 0.02,
+        "batch": 128,
+        "search_share": 0.0,
         "ladder_map": "kimura-map01",
     },
     "soares2025": {
@@ -233,7 +245,10 @@ PRESETS: dict[str, dict[str, Any]] = {
         "map": ("owl_island",),
         "network": "soares",
         "search": "soares2025",
+        "gumbel": False,
         "temperature": 1.0,
+        "batch": 32,
+        "search_share": 0.0,
     },
 }
 """Settings by name. "search": with the constants of the search of that name, those of a paper."""

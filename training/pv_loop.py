@@ -77,7 +77,7 @@ class Loop:
         self.config, self.run = config, run
         self._work = Work(config)
         self.counters = Counters()
-        self.learner = Learner(begin_network(config, self._work.games), config.learn_options, config.device)
+        self.learner = Learner(begin_network(config, self._work.games), config.learn_options, config.learning_device)
         self.replay = Replay(self._work.games, config.replay)
         self.states = [new_player(config.seed, worker) for worker in range(config.players)]
         self.flight: Flight | None = None

@@ -33,7 +33,7 @@ class PlayOptions:
 
     games: int = 128
     """Games side by side, of all sources of maps together."""
-    rounds: int = 8
+    rounds: int = 4
     """Moves of every game in a generation."""
     sims: int = 64
     """Simulations of a full search."""
