@@ -147,7 +147,7 @@ def test_it_learns(whole: Path) -> None:
 
 
 def test_what_is_learned_makes_the_loss_smaller(tmp_path: Path) -> None:
-    config = replace(SMALL, generations=30, lr=5e-3, reuse=8.0, checkpoint_seconds=1e9)
+    config = replace(SMALL, generations=30, leaves=4, lr=5e-3, reuse=8.0, checkpoint_seconds=1e9)
     begin(tmp_path, config).learn()
     losses = list(curve(tmp_path, "loss/policy").values())
     assert np.mean(losses[-3:]) < np.mean(losses[:3]) - 0.1
@@ -271,6 +271,8 @@ def options_of(config: PvConfig) -> list[str]:
         flag = f"--{one.name.replace('_', '-')}"
         if isinstance(value, dict):
             told += [part for key, item in value.items() for part in (flag, f"{key}={item}")]
+        elif isinstance(value, bool):
+            told += [flag if value else flag.replace("--", "--no-", 1)]
         elif value != default:
             told += [flag, ",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
     return told
@@ -605,7 +607,7 @@ def test_options_go_before_files_and_files_before_presets(tmp_path: Path) -> Non
     options += ["--network", "units:width=8,layers=1,heads=2", "--games", 2, "--rounds", 1, "--sims", 2]
     assert command(*options, "--ladder-games", 0, "--out", tmp_path / "run") == 0
     config = build(PvConfig, {}, tmp_path / "run" / "config.json")
-    assert (config.c, config.lr, config.temperature, config.map) == (3.0, 0.5, 1.0, ("kimura-map01",))
+    assert (config.c, config.lr, config.rules, config.map) == (3.0, 0.5, "kimura2020", preset("quick")["map"])
     with pytest.raises(SystemExit):
         command(*options, "--out", tmp_path / "run")
 
@@ -623,13 +625,13 @@ def test_options_go_before_files_and_files_before_presets(tmp_path: Path) -> Non
         ("--preset quick --network x.safetensors", "no file x.safetensors"),
         ("--preset quick --map kimura-map1", "did you mean 'kimura-map01'"),
         ("--preset quick --ladder-map kimura-map1", "did you mean 'kimura-map01'"),
-        ("--preset quick --map-weights 1,2", "--map-weights: 1 sources of maps need as many, got 2"),
-        ("--preset quick --map-weights 0", "must be above 0"),
+        ("--preset quick --map-weights 1,2,3", "--map-weights: 2 sources of maps need as many, got 3"),
+        ("--preset quick --map-weights 0,0", "must be above 0"),
         ("--preset quick --stage 3", "should be GENERATION:MAP=WEIGHT"),
         ("--preset quick --stage 3:kimura-map1=1", "did you mean 'kimura-map01'"),
         ("--preset quick --stage 3:kimura-map01=0", "must be above"),
         ("--preset quick --map kimura-map01,kimura-map01", "named twice"),
-        ("--preset quick --joint", "joint=true is for games in which both players choose at once"),
+        ("--preset quick --joint --no-gumbel", "joint=true is for games in which both players choose at once"),
         ("--preset soares2025 --minutes 1 --joint --gumbel", "valid are gumbel=false"),
         ("--preset quick --device cuba", "--device cuba:"),
         ("--preset quick --lr nan", "'nan' is not a number"),
