@@ -53,6 +53,7 @@ from sandtable.matches.elo import score_interval
 from sandtable.registration import ENVIRONMENTS, PETTINGZOO
 from sandtable.training.data_cli import DataConfig
 from sandtable.training.options import default_of, shown_default
+from sandtable.training.pv_config import PvConfig
 from sandtable.training.selfplay import record_dtype
 from sandtable.training.split import SPLITS
 from sandtable.training.value_config import ValueConfig
@@ -530,6 +531,7 @@ def test_the_options_of_training() -> None:
     for heading, wanted in (
         ("Data", fields(DataConfig)),
         ("Options", [option for option in fields(ValueConfig) if option.name not in of_data]),
+        ("Self-play", fields(PvConfig)),
     ):
         rows = table(section(TEXT["docs/train.md"], heading))
         assert rows == [

@@ -16,6 +16,7 @@ import sandtable
 from sandtable.encoders.networks import files
 from sandtable.encoders.networks.files import load_network, read_facts, save_network
 from sandtable.encoders.networks.registry import NETWORKS, make_network
+from sandtable.envs.games import make_game
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "gcn4": {"units": 2},
@@ -54,6 +55,22 @@ def test_a_name_means_shipped_weights(tmp_path: Path, monkeypatch: pytest.Monkey
     assert load_network("li2022-gcn4").name == "gcn4"
     with pytest.raises(ValueError, match=r"unknown weights 'li2022-gcn' \(did you mean 'li2022-gcn4'\?\)"):
         load_network("li2022-gcn")
+
+
+@pytest.mark.parametrize("name", files.weights_names())
+def test_shipped_weights_play(name: str) -> None:
+    """After an install, by name; and they are small."""
+    assert (files.WEIGHTS / f"{name}.safetensors").stat().st_size < 4e6
+    network = load_network(name)
+    map_ = {"tubstap": "li-symmetric", "warzone": "simple"}[network.game]
+    game = make_game(network.game, map=map_)
+    agents = [sandtable.make_agent("minimax", weights=name)]
+    if network.has_policy:
+        agents.append(sandtable.make_agent("pvmcts", weights=name, sims=8))
+    for agent in agents:
+        agent.reset(game, seed=1)
+        states = game.new(2, seed=1)
+        assert game.legal(states, agent.act(states).moves).all()
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
