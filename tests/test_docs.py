@@ -34,6 +34,7 @@ from sandtable.encoders.features.warzone import (
     NODE_FEATURES,
     TOTALS,
 )
+from sandtable.encoders.networks.files import save_network
 from sandtable.encoders.networks.registry import make_network, network_names, network_options
 from sandtable.envs import game as questions
 from sandtable.envs.duel import ON_ILLEGAL
@@ -143,6 +144,9 @@ def test_commands(
         check_installation(arguments)
     elif (program, arguments[0]) == ("python", "evaluate.py"):
         monkeypatch.chdir(tmp_path)
+        for weights in re.findall(r"weights=(runs/\S+)", command):  # of the training before it
+            Path(weights).parent.mkdir(parents=True)
+            save_network(weights, make_network("units"))
         assert cli.evaluate([*small(arguments[1:]), "--games", "2", "--workers", "0", "--quiet"]) == 0
         assert "95% interval" in capsys.readouterr().out
     elif (program, arguments[0]) == ("python", "train.py"):
@@ -163,6 +167,11 @@ def train_in_small(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> 
         with pytest.raises(SystemExit):
             cli.train(arguments)
         assert "no run here" in capsys.readouterr().err
+        return
+    if "pvmcts" in arguments:
+        tiny = "--generations 1 --games 4 --rounds 2 --sims 2 --batch 8 --ladder-games 0 --ladder-every 0"
+        assert cli.train([*arguments, *tiny.split(), "--workers", "0", "--quiet"]) == 0
+        assert "1 generations" in capsys.readouterr().out
         return
     fewer = small([re.sub(r"^\d+(,\d+)*$", "6", argument) for argument in arguments])
     assert cli.train([*fewer, "--workers", "0", "--quiet"]) == 0
