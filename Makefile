@@ -1,4 +1,4 @@
-# make demo: a short tournament and a game, from nothing but Python and make.
+# make demo: a short tournament, a game, and a short training, from nothing but Python and make.
 # make test: all checks, as CI runs them.
 PYTHON ?= python3
 VENV := .venv
@@ -13,13 +13,19 @@ $(VENV)/.core: setup.cfg pyproject.toml constraints.txt
 	$(BIN)/pip install -q -c constraints.txt -e .
 	touch $@
 
+$(VENV)/.learn: $(VENV)/.core
+	$(BIN)/pip install -q -c constraints.txt -e ".[learn]"
+	touch $@
+
 $(VENV)/.dev: $(VENV)/.core
 	$(BIN)/pip install -q -c constraints.txt -e ".[learn,baselines,render,dev]"
 	touch $@
 
-demo: $(VENV)/.core
+demo: $(VENV)/.learn
 	$(BIN)/python evaluate.py --game tubstap --map li-symmetric --games 20 --seed 1 --show \
 		--agents muct:sims=1000 mcts:sims=200 pmc:rollouts=10 greedy random
+	rm -rf runs/demo
+	$(BIN)/python train.py --agent pvmcts --preset quick --minutes 0.5 --ladder-every 0 --ladder-games 20 --out runs/demo
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
