@@ -12,9 +12,11 @@ import time
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from gymnasium.error import DependencyNotInstalled
 
 from sandtable.envs.game import Game
 from sandtable.training.options import build, to_json
@@ -29,9 +31,10 @@ from sandtable.encoders.networks.files import read_facts  # noqa: E402
 from sandtable.training import pv_loop  # noqa: E402
 from sandtable.training.checkpoints import Checkpoints, load_checkpoint  # noqa: E402
 from sandtable.training.learner import Learner, LearnOptions, NotFinite  # noqa: E402
+from sandtable.training.pictures import add_boards  # noqa: E402
 from sandtable.training.pool import InProcessPool, LocalPool  # noqa: E402
 from sandtable.training.pv_loop import Loop  # noqa: E402
-from sandtable.training.pv_report import Line, draw_game  # noqa: E402
+from sandtable.training.pv_report import Line, some_of  # noqa: E402
 from sandtable.training.pv_tasks import Work  # noqa: E402
 from sandtable.training.replay import position_dtype, unpacked  # noqa: E402
 from sandtable.training.run import Run  # noqa: E402
@@ -526,12 +529,19 @@ def test_the_ladder_and_what_is_told(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert events.Tags()["images"] == ["game/against muct:sims=2000"]
 
 
-def test_the_picture_of_a_game() -> None:
+def test_the_picture_of_a_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six positions, the first and the last among them; as text for those who have not installed what draws."""
     (game,) = SMALL.make_games()
     states = game.new(10, 0)
     one = game.picture(states[0])
-    assert draw_game(game, states).shape == (one.shape[0], 6 * one.shape[1], 3)
-    assert draw_game(game, states[:2]).shape == (one.shape[0], 2 * one.shape[1], 3)
+    writer = Mock()
+    for n, shown in ((10, 6), (2, 2)):
+        add_boards(writer, "game", game, some_of(states[:n]), 3)
+        assert writer.add_image.call_args.args[1].shape == (one.shape[0], shown * one.shape[1], 3)
+    assert some_of(np.arange(10))[[0, -1]].tolist() == [0, 9] and not writer.add_text.called
+    monkeypatch.setattr(type(game), "picture", Mock(side_effect=DependencyNotInstalled))
+    add_boards(writer, "game", game, some_of(states), 3)
+    assert game.ansi(states[0]) in writer.add_text.call_args.args[1]
 
 
 def test_the_line() -> None:

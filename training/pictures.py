@@ -1,11 +1,19 @@
-"""Pictures for TensorBoard, drawn with Pillow, which comes with it."""
+"""Pictures for TensorBoard, drawn with Pillow, which comes with it; boards with the extra `render`, where it is."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+from gymnasium.error import DependencyNotInstalled
 from PIL import Image, ImageDraw
 
 from sandtable.training.scores import CLASSES
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
+
+    from sandtable.envs.game import Game
 
 _INK, _PAPER, _LINE = (30, 30, 30), (255, 255, 255), (200, 60, 40)
 _CELL, _MARGIN = 72, 56
@@ -54,3 +62,14 @@ def draw_calibration(rows: list[tuple[float, float, int]]) -> np.ndarray:
         radius = 3 + 7 * (n / most) ** 0.5
         draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=_LINE)
     return np.asarray(image)
+
+
+def add_boards(writer: SummaryWriter, tag: str, game: Game, states: np.ndarray, step: int) -> None:
+    """Show states (n,) side by side; as text where nothing can be drawn."""
+    try:
+        picture = np.concatenate([game.picture(state) for state in states], 1)
+    except DependencyNotInstalled:
+        boards = "\n\n".join(game.ansi(state) for state in states)
+        writer.add_text(tag, f"```\n{boards}\n```", step)
+    else:
+        writer.add_image(tag, picture, step, dataformats="HWC")

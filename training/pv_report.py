@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sandtable.matches.progress import Progress, clock
+from sandtable.training.pictures import add_boards
 from sandtable.training.run import Run, write_hparams
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ class Curves:
             for tag, number in numbers.items():
                 self._writer.add_scalar(tag, number, step)
             if climb.shown is not None and len(climb.shown):
-                picture = draw_game(game, climb.shown)
-                self._writer.add_image(f"game/against {list(climb.results)[-1]}", picture, step, dataformats="HWC")
+                shown = some_of(climb.shown)
+                add_boards(self._writer, f"game/against {list(climb.results)[-1]}", game, shown, step)
 
     def gate(self, result: Result, passed: bool, step: int) -> None:
         """How a match against the best went."""
@@ -134,10 +135,9 @@ class Curves:
             self._broken = True
 
 
-def draw_game(game: Game, states: np.ndarray) -> np.ndarray:
-    """Some positions of a game side by side, (height, width, 3) uint8."""
-    shown = np.unique(np.linspace(0, len(states) - 1, _PICTURES).round().astype(int))
-    return np.concatenate([game.picture(states[i]) for i in shown], 1)
+def some_of(states: np.ndarray) -> np.ndarray:
+    """Some positions of a game, from the first to the last."""
+    return states[np.unique(np.linspace(0, len(states) - 1, _PICTURES).round().astype(int))]
 
 
 def results_of(loop: Loop) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sandtable.training.pictures import draw_calibration, draw_confusion
+from sandtable.training.pictures import add_boards, draw_calibration, draw_confusion
 from sandtable.training.run import write_hparams
 from sandtable.training.scores import CLASSES, Scores, calibration_text, confusion_text
 
@@ -38,7 +38,7 @@ def _show_worst(trainer: Trainer, score: Scores, writer: Any, step: int) -> None
         game, state = data.games[source], records["state"][0]
         was = CLASSES[1 - int(np.sign(score.outcomes[place]))]
         told = f"predicted {score.values[place]:+.2f}, was a {was} for {game.players[records['player'][0]]}"
-        writer.add_image(f"worst/{rank + 1}", game.picture(state), step, dataformats="HWC")
+        add_boards(writer, f"worst/{rank + 1}", game, state.reshape(1), step)
         writer.add_text(f"worst/{rank + 1}", f"{told}\n\n`{game.to_text(state)}`", step)
 
 
